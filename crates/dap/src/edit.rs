@@ -1,0 +1,161 @@
+//! Changing a few places of a message while sharing the rest.
+//!
+//! A [`Packet`] is a message ready to be framed and sent: shared bytes and a sorted list of edits.
+//! A thousand clients of one event share its bytes and differ in one number each.
+
+use std::io::Write;
+use std::ops::Range;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub at: Range<usize>,
+    pub with: With,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum With {
+    Int(i64),
+    /// A whole `"seq":N,` member for a peer that left it out.
+    SeqMember(i64),
+    Text(Bytes),
+}
+
+impl Edit {
+    pub fn int(at: Range<usize>, value: i64) -> Self {
+        Edit {
+            at,
+            with: With::Int(value),
+        }
+    }
+
+    pub fn text(at: Range<usize>, text: impl Into<Bytes>) -> Self {
+        Edit {
+            at,
+            with: With::Text(text.into()),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Packet {
+    bytes: Bytes,
+    edits: SmallVec<[Edit; 2]>,
+}
+
+/// A stretch of a packet: either part of the shared bytes, or a few new ones.
+pub enum Part<'a> {
+    Shared(&'a Bytes, Range<usize>),
+    New(&'a [u8]),
+}
+
+impl Packet {
+    /// Edits that overlap an earlier one are dropped: the message stays well formed, which matters more.
+    pub(crate) fn new(bytes: Bytes, mut edits: SmallVec<[Edit; 2]>) -> Self {
+        edits.sort_by_key(|edit| edit.at.start);
+        let mut end = 0;
+        edits.retain(|edit| {
+            let fits = edit.at.start >= end && edit.at.end <= bytes.len();
+            end = if fits { edit.at.end } else { end };
+            fits
+        });
+        Packet { bytes, edits }
+    }
+
+    pub fn len(&self) -> usize {
+        let mut scratch = Scratch::default();
+        let change = |edit: &Edit| scratch.render(&edit.with).len() as isize - edit.at.len() as isize;
+        let change: isize = self.edits.iter().map(change).sum();
+        self.bytes.len().saturating_add_signed(change)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Hands out the parts in order.
+    pub fn parts(&self, mut each: impl FnMut(Part)) {
+        let mut scratch = Scratch::default();
+        let mut at = 0;
+        for edit in &self.edits {
+            if at < edit.at.start {
+                each(Part::Shared(&self.bytes, at..edit.at.start));
+            }
+            each(Part::New(scratch.render(&edit.with)));
+            at = edit.at.end;
+        }
+        if at < self.bytes.len() {
+            each(Part::Shared(&self.bytes, at..self.bytes.len()));
+        }
+    }
+
+    pub fn to_bytes(&self) -> Bytes {
+        if self.edits.is_empty() {
+            return self.bytes.clone();
+        }
+        let mut out = Vec::with_capacity(self.len());
+        self.parts(|part| match part {
+            Part::Shared(bytes, range) => out.extend_from_slice(&bytes[range]),
+            Part::New(bytes) => out.extend_from_slice(bytes),
+        });
+        out.into()
+    }
+}
+
+/// Room for one rendered number, so that rendering takes no memory.
+#[derive(Default)]
+struct Scratch {
+    text: [u8; 32],
+}
+
+impl Scratch {
+    fn render<'a>(&'a mut self, with: &'a With) -> &'a [u8] {
+        let mut free: &mut [u8] = &mut self.text;
+        let room = free.len();
+        // 32 bytes hold `"seq":-9223372036854775808,`, so neither write can fail.
+        let written = match with {
+            With::Text(text) => return text,
+            With::Int(value) => write!(free, "{value}"),
+            With::SeqMember(value) => write!(free, "\"seq\":{value},"),
+        };
+        debug_assert!(written.is_ok());
+        let used = room - free.len();
+        &self.text[..used]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallvec::smallvec;
+
+    fn apply(text: &'static str, edits: SmallVec<[Edit; 2]>) -> String {
+        let packet = Packet::new(Bytes::from_static(text.as_bytes()), edits);
+        let bytes = packet.to_bytes();
+        assert_eq!(packet.len(), bytes.len());
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn edits_apply_in_any_order_and_the_rest_stays() {
+        let edits = smallvec![
+            Edit::int(8..9, 42),
+            Edit::text(0..1, &b"<<"[..]),
+            Edit {
+                at: 4..4,
+                with: With::SeqMember(-3)
+            },
+        ];
+        assert_eq!(apply("0123456789", edits), "<<123\"seq\":-3,4567429");
+    }
+
+    #[test]
+    fn an_overlapping_edit_is_dropped() {
+        assert_eq!(
+            apply("0123456789", smallvec![Edit::int(2..5, 1), Edit::int(4..6, 2)]),
+            "01156789"
+        );
+    }
+}

@@ -1,0 +1,393 @@
+//! One message: its bytes and what its envelope says.
+//!
+//! The scan reads the top level only.
+//! On an engine's messages it stops as soon as it knows where the message goes, so a sixteen megabyte
+//! reply whose body comes last is not read at all; what stands behind the body then is not looked at.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use crate::edit::{Edit, Packet, With};
+use crate::json::Json;
+
+/// Larger numbers cannot be echoed by a client that keeps numbers as doubles.
+const MAX_SEQ: i64 = 1 << 53;
+
+#[derive(Debug, Clone)]
+pub struct Message {
+    bytes: Bytes,
+    seq: Option<i64>,
+    /// Every place where the top level says `seq`: a peer may say it twice, and none of ours may leave.
+    seq_at: SmallVec<[Range<usize>; 1]>,
+    /// Where the top-level object opens.
+    open: usize,
+    /// Where the value of `arguments` or `body` starts.
+    payload: Option<usize>,
+    envelope: Envelope,
+}
+
+/// What kind of message it is, with what routes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Envelope {
+    Request {
+        command: Box<str>,
+    },
+    Response {
+        request_seq: Option<i64>,
+        request_seq_at: Option<Range<usize>>,
+        success: bool,
+        command: Box<str>,
+    },
+    Event {
+        event: Box<str>,
+    },
+}
+
+#[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
+pub enum ScanError {
+    #[error("the message is empty; a DAP message is a JSON object")]
+    Empty,
+    #[error("the message is not a JSON object but begins with `{0}`")]
+    NotAnObject(String),
+    #[error("the message has no `type`; it must be \"request\", \"response\" or \"event\"")]
+    NoType,
+    #[error("the message has the type `{0}`; it must be \"request\", \"response\" or \"event\"")]
+    UnknownType(String),
+    #[error("the {0} has no `{1}`, or it is not a string")]
+    NoName(&'static str, &'static str),
+    #[error("`seq` is `{0}`; it must be a whole number from 0 to 2^53")]
+    BadSeq(String),
+    #[error("the JSON text ends before the object does, or is broken at its top level")]
+    Broken,
+}
+
+/// How much of the text must be sound before the message counts as scanned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// Everything at the top level, up to the closing brace.
+    Whole,
+    /// Up to the point where the message can be routed.
+    Routing,
+}
+
+impl Message {
+    /// Scans a message of a client: strictly, since a client that is told what is wrong can be mended.
+    pub fn from_client(bytes: Bytes) -> Result<Self, ScanError> {
+        let message = Self::scan(bytes, Depth::Whole)?;
+        match message.seq {
+            Some(0..=MAX_SEQ) => Ok(message),
+            _ => {
+                let said = message.seq_at.first().map(|at| short(&message.bytes[at.clone()]));
+                Err(ScanError::BadSeq(said.unwrap_or_else(|| "missing".into())))
+            }
+        }
+    }
+
+    /// Scans a message of an engine: `seq` may be anything or missing.
+    pub fn from_engine(bytes: Bytes) -> Result<Self, ScanError> {
+        Self::scan(bytes, Depth::Routing)
+    }
+
+    fn scan(bytes: Bytes, depth: Depth) -> Result<Self, ScanError> {
+        let found = Found::collect(&bytes, depth)?;
+        let text = |value: Option<Json>| value.and_then(Json::as_str).map(|text| text.as_ref().into());
+        let kind = found.kind.ok_or(ScanError::NoType)?;
+        let name = found.name;
+        let envelope = match kind.as_str().as_deref() {
+            Some("request") => Envelope::Request {
+                command: text(name).ok_or(ScanError::NoName("request", "command"))?,
+            },
+            Some("event") => Envelope::Event {
+                event: text(name).ok_or(ScanError::NoName("event", "event"))?,
+            },
+            // CodeLLDB and delve leave the command of a failed response empty, others leave it out:
+            // only `request_seq` routes.
+            Some("response") => Envelope::Response {
+                request_seq: found.request_seq.and_then(Json::as_i64),
+                request_seq_at: found.request_seq.and_then(Json::span),
+                success: found.success.and_then(Json::as_bool).unwrap_or(false),
+                command: text(name).unwrap_or_default(),
+            },
+            _ => return Err(ScanError::UnknownType(kind.raw().map(short).unwrap_or_default())),
+        };
+        let seq_at: SmallVec<_> = found.seq.iter().filter_map(|value| value.span()).collect();
+        let seq = found.seq.first().and_then(|value| value.as_i64());
+        let (open, payload) = (found.open, found.payload.map(Json::start));
+        drop(found);
+        Ok(Message {
+            seq,
+            seq_at,
+            open,
+            payload,
+            envelope,
+            bytes,
+        })
+    }
+
+    /// A message that the hub wrote itself as `{"seq":0,...}`, so there is nothing to find out.
+    pub(crate) fn composed(text: String, payload: Option<usize>, envelope: Envelope) -> Self {
+        debug_assert!(text.starts_with(r#"{"seq":0,"#));
+        let seq_at = SmallVec::from_buf([7..8]);
+        Message {
+            bytes: text.into_bytes().into(),
+            seq: Some(0),
+            seq_at,
+            open: 0,
+            payload,
+            envelope,
+        }
+    }
+
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The sender's own seq: never a key, only something to echo.
+    pub fn seq(&self) -> Option<i64> {
+        self.seq
+    }
+
+    pub fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// `arguments` of a request, `body` of a response or event.
+    pub fn payload(&self) -> Option<Json<'_>> {
+        self.payload.map(|start| Json::at(&self.bytes, start))
+    }
+
+    /// `message` of a failed response.
+    pub fn failure_text(&self) -> Option<Cow<'_, str>> {
+        Json::first(&self.bytes)?.str("message")
+    }
+
+    /// The message under a number of ours, with these edits and no other change.
+    pub fn renumbered(&self, seq: i64, mut edits: SmallVec<[Edit; 2]>) -> Packet {
+        if self.seq_at.is_empty() {
+            edits.push(Edit {
+                at: self.open + 1..self.open + 1,
+                with: With::SeqMember(seq),
+            });
+        }
+        edits.extend(self.seq_at.iter().map(|at| Edit {
+            at: at.clone(),
+            with: With::Int(seq),
+        }));
+        Packet::new(self.bytes.clone(), edits)
+    }
+
+    /// The edit that makes a response answer `request_seq`. An engine that left the field out answers
+    /// nothing anyone could route, so there is no case for inserting it.
+    pub fn answering(&self, request_seq: i64) -> Option<Edit> {
+        match &self.envelope {
+            Envelope::Response {
+                request_seq_at: Some(at),
+                ..
+            } => Some(Edit {
+                at: at.clone(),
+                with: With::Int(request_seq),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The same message with edits applied for good, scanned anew.
+    pub fn edited(&self, edits: SmallVec<[Edit; 2]>) -> Result<Message, ScanError> {
+        Self::from_engine(Packet::new(self.bytes.clone(), edits).to_bytes())
+    }
+}
+
+/// The members of the envelope, as far as the scan came.
+#[derive(Default)]
+struct Found<'a> {
+    open: usize,
+    kind: Option<Json<'a>>,
+    name: Option<Json<'a>>,
+    success: Option<Json<'a>>,
+    request_seq: Option<Json<'a>>,
+    payload: Option<Json<'a>>,
+    seq: SmallVec<[Json<'a>; 1]>,
+}
+
+impl<'a> Found<'a> {
+    fn collect(bytes: &'a [u8], depth: Depth) -> Result<Self, ScanError> {
+        let body = bytes.strip_prefix(b"\xef\xbb\xbf").map_or(0, |_| 3);
+        let first = Json::first(&bytes[body..]).ok_or(ScanError::Empty)?;
+        let root = Json::at(bytes, body + first.start());
+        if !root.is_object() {
+            return Err(ScanError::NotAnObject(short(&bytes[root.start()..])));
+        }
+        if depth == Depth::Whole && root.span().is_none() {
+            return Err(ScanError::Broken);
+        }
+        let mut found = Found {
+            open: root.start(),
+            ..Found::default()
+        };
+        for (key, value) in root.members() {
+            if key.is("seq") {
+                found.seq.push(value);
+            } else if key.is("type") {
+                found.kind.get_or_insert(value);
+            } else if key.is("command") || key.is("event") {
+                found.name.get_or_insert(value);
+            } else if key.is("request_seq") {
+                found.request_seq.get_or_insert(value);
+            } else if key.is("success") {
+                found.success.get_or_insert(value);
+            } else if key.is("body") || key.is("arguments") {
+                found.payload.get_or_insert(value);
+            }
+            if depth == Depth::Routing && found.payload.is_some() && found.is_routable() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_routable(&self) -> bool {
+        let response = self.success.is_some() && self.request_seq.is_some();
+        let is_response = || self.kind.and_then(Json::raw) == Some(b"\"response\"");
+        !self.seq.is_empty() && self.kind.is_some() && self.name.is_some() && (response || !is_response())
+    }
+}
+
+fn short(text: &[u8]) -> String {
+    const LIMIT: usize = 40;
+    let cut = String::from_utf8_lossy(&text[..text.len().min(LIMIT)]);
+    if text.len() > LIMIT {
+        format!("{cut}...")
+    } else {
+        cut.into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(text: &str) -> Result<Message, ScanError> {
+        Message::from_client(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    fn engine(text: &str) -> Message {
+        Message::from_engine(Bytes::copy_from_slice(text.as_bytes())).unwrap()
+    }
+
+    fn renumbered(message: &Message, seq: i64) -> String {
+        let edits = message.answering(7).into_iter().collect();
+        String::from_utf8(message.renumbered(seq, edits).to_bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn only_seq_and_request_seq_change() {
+        let text = r#"{"body":{"big":123456789012345678901234567890,"n":null,"k":1,"k":2},"x-vendor":[1e400],"command":"variables","request_seq":12,"seq":0,"success":true,"type":"response"}"#;
+        let expected = text.replace("\"request_seq\":12,\"seq\":0", "\"request_seq\":7,\"seq\":31");
+        assert_eq!(renumbered(&engine(text), 31), expected);
+    }
+
+    #[test]
+    fn a_missing_seq_is_put_in_front() {
+        let message = engine(r#" { "type":"event","event":"stopped"}"#);
+        assert_eq!(
+            renumbered(&message, 5),
+            r#" {"seq":5, "type":"event","event":"stopped"}"#
+        );
+    }
+
+    #[test]
+    fn every_top_level_seq_of_a_client_is_replaced_and_nested_ones_stay() {
+        let message =
+            client(r#"{"seq":1,"type":"request","command":"x","arguments":{"seq":9},"seq":2}"#).unwrap();
+        assert_eq!(message.seq(), Some(1));
+        assert_eq!(
+            renumbered(&message, 4),
+            r#"{"seq":4,"type":"request","command":"x","arguments":{"seq":9},"seq":4}"#
+        );
+    }
+
+    #[test]
+    fn a_response_without_command_is_routed_by_request_seq() {
+        let message = engine(r#"{"seq":1,"type":"response","request_seq":3,"success":false,"message":"no"}"#);
+        assert!(matches!(
+            message.envelope(),
+            Envelope::Response {
+                request_seq: Some(3),
+                success: false,
+                ..
+            }
+        ));
+        assert_eq!(message.failure_text().as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn bad_client_messages_are_refused_with_the_reason() {
+        for (text, reason) in [
+            ("", "empty"),
+            ("  ", "empty"),
+            ("[1]", "not a JSON object"),
+            ("\"x\"", "not a JSON object"),
+            (r#"{"seq":1}"#, "no `type`"),
+            (r#"{"seq":1,"type":7}"#, "the type `7`"),
+            (r#"{"seq":1,"type":"notification"}"#, "notification"),
+            (r#"{"seq":1,"type":"request"}"#, "no `command`"),
+            (r#"{"seq":1,"type":"request","command":5}"#, "no `command`"),
+            (r#"{"type":"request","command":"x"}"#, "missing"),
+            (
+                r#"{"seq":"1","type":"request","command":"x"}"#,
+                "`seq` is `\"1\"`",
+            ),
+            (r#"{"seq":1.5,"type":"request","command":"x"}"#, "1.5"),
+            (r#"{"seq":-1,"type":"request","command":"x"}"#, "-1"),
+            (
+                r#"{"seq":9007199254740993,"type":"request","command":"x"}"#,
+                "2^53",
+            ),
+            (r#"{"seq":1,"type":"request","command":"x""#, "ends before"),
+        ] {
+            let error = client(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn helix_may_count_from_zero_and_an_engine_may_send_no_seq() {
+        assert_eq!(
+            client(r#"{"seq":0,"type":"request","command":"initialize"}"#)
+                .unwrap()
+                .seq(),
+            Some(0)
+        );
+        assert_eq!(engine(r#"{"type":"event","event":"initialized"}"#).seq(), None);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_stepped_over() {
+        let text = "\u{feff}{\"seq\":1,\"type\":\"event\",\"event\":\"e\"}";
+        assert_eq!(
+            renumbered(&engine(text), 2),
+            "\u{feff}{\"seq\":2,\"type\":\"event\",\"event\":\"e\"}"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..120)) {
+            let _ = Message::from_client(bytes.clone().into());
+            if let Ok(message) = Message::from_engine(bytes.into()) {
+                message.renumbered(1, SmallVec::new()).to_bytes();
+            }
+        }
+    }
+}
