@@ -46,6 +46,15 @@ pub fn event(name: &str, body: Option<Value>) -> Message {
     text.finish(payload, Envelope::Event { event: name.into() })
 }
 
+/// An event whose body is one member with a value that is passed on as it came.
+pub fn event_with(name: &str, key: &str, value: &[u8]) -> Message {
+    let mut text = Text::new("event");
+    text.member("event", &json!(name));
+    let body = format!("{{\"{key}\":{}}}", String::from_utf8_lossy(value));
+    let payload = text.raw_member("body", &body);
+    text.finish(Some(payload), Envelope::Event { event: name.into() })
+}
+
 fn answer(
     request_seq: i64,
     command: &str,
@@ -79,9 +88,13 @@ impl Text {
 
     /// Adds a member and says where its value stands.
     fn member(&mut self, key: &str, value: &Value) -> Range<usize> {
+        self.raw_member(key, &value.to_string())
+    }
+
+    fn raw_member(&mut self, key: &str, value: &str) -> Range<usize> {
         self.0.push_str(&format!(",\"{key}\":"));
         let start = self.0.len();
-        self.0.push_str(&value.to_string());
+        self.0.push_str(value);
         start..self.0.len()
     }
 

@@ -5,6 +5,8 @@
 //! It checks only what it needs to find the next value; whoever must know that a text is valid JSON
 //! has to parse it.
 
+pub mod check;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -108,6 +110,24 @@ impl<'a> Json<'a> {
     }
 }
 
+/// The bytes to cut so that the member `key` is gone from `object` and the rest stays valid.
+pub fn removal(object: Json, key: &str) -> Option<Range<usize>> {
+    let mut previous_end = None;
+    for (name, value) in object.members() {
+        let value = value.span()?;
+        if name.is(key) {
+            let after = skip_space(object.whole, value.end);
+            return Some(match (object.whole.get(after), previous_end) {
+                (Some(b','), _) => name.start..skip_space(object.whole, after + 1),
+                (_, Some(previous_end)) => previous_end..value.end,
+                _ => name.start..value.end,
+            });
+        }
+        previous_end = Some(value.end);
+    }
+    None
+}
+
 /// The key of a member, without its quotes.
 #[derive(Clone, Copy)]
 pub struct Key<'a> {
@@ -118,7 +138,11 @@ pub struct Key<'a> {
 
 impl<'a> Key<'a> {
     pub fn is(self, name: &str) -> bool {
-        self.raw == name.as_bytes() || (self.raw.contains(&b'\\') && unescape(self.raw) == name)
+        if self.raw.contains(&b'\\') {
+            unescape(self.raw) == name
+        } else {
+            self.raw == name.as_bytes()
+        }
     }
 
     pub fn text(self) -> Cow<'a, str> {
@@ -380,6 +404,20 @@ mod tests {
             "]".repeat(100_000)
         );
         assert_eq!(get(&text, "after").and_then(Json::as_i64), Some(1));
+    }
+
+    #[test]
+    fn a_member_is_cut_with_its_comma() {
+        for (text, rest) in [
+            (r#"{"x":1, "b":{}}"#, r#"{"b":{}}"#),
+            (r#"{"b":{}, "x":1}"#, r#"{"b":{}}"#),
+            (r#"{"x":1}"#, "{}"),
+            (r#"{"a":1,"x":[1,2],"c":3}"#, r#"{"a":1,"c":3}"#),
+        ] {
+            let cut = removal(Json::first(text.as_bytes()).unwrap(), "x").unwrap();
+            assert_eq!(format!("{}{}", &text[..cut.start], &text[cut.end..]), rest);
+        }
+        assert!(removal(Json::first(b"{}").unwrap(), "x").is_none());
     }
 
     proptest! {

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 
 use crate::edit::{Edit, Packet, With};
 use crate::json::Json;
+use crate::json::check::{Flaw, check};
 
 /// Larger numbers cannot be echoed by a client that keeps numbers as doubles.
 const MAX_SEQ: i64 = 1 << 53;
@@ -60,8 +61,8 @@ pub enum ScanError {
     NoName(&'static str, &'static str),
     #[error("`seq` is `{0}`; it must be a whole number from 0 to 2^53")]
     BadSeq(String),
-    #[error("the JSON text ends before the object does, or is broken at its top level")]
-    Broken,
+    #[error("the message is not valid JSON: {0}")]
+    Broken(Flaw),
 }
 
 /// How much of the text must be sound before the message counts as scanned.
@@ -130,7 +131,7 @@ impl Message {
     /// A message that the hub wrote itself as `{"seq":0,...}`, so there is nothing to find out.
     pub(crate) fn composed(text: String, payload: Option<usize>, envelope: Envelope) -> Self {
         debug_assert!(text.starts_with(r#"{"seq":0,"#));
-        let seq_at = SmallVec::from_buf([7..8]);
+        let seq_at = SmallVec::from_iter(std::iter::once(7..8));
         Message {
             bytes: text.into_bytes().into(),
             seq: Some(0),
@@ -202,6 +203,27 @@ impl Message {
         }
     }
 
+    /// The edit that names the command of a response that leaves it empty or out, as CodeLLDB and delve do on
+    /// failures; a client that looks at the name would not recognise its answer.
+    pub fn naming(&self, command: &str) -> Option<Edit> {
+        match &self.envelope {
+            Envelope::Response { command: said, .. } if said.is_empty() => {
+                let quoted = serde_json::Value::from(command).to_string();
+                match Json::at(&self.bytes, self.open)
+                    .get("command")
+                    .and_then(Json::span)
+                {
+                    Some(at) => Some(Edit::text(at, quoted)),
+                    None => Some(Edit::text(
+                        self.open + 1..self.open + 1,
+                        format!("\"command\":{quoted},"),
+                    )),
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// The same message with edits applied for good, scanned anew.
     pub fn edited(&self, edits: SmallVec<[Edit; 2]>) -> Result<Message, ScanError> {
         Self::from_engine(Packet::new(self.bytes.clone(), edits).to_bytes())
@@ -228,8 +250,8 @@ impl<'a> Found<'a> {
         if !root.is_object() {
             return Err(ScanError::NotAnObject(short(&bytes[root.start()..])));
         }
-        if depth == Depth::Whole && root.span().is_none() {
-            return Err(ScanError::Broken);
+        if depth == Depth::Whole {
+            check(&bytes[root.start()..]).map_err(|flaw| ScanError::Broken(flaw.moved(root.start())))?;
         }
         let mut found = Found {
             open: root.start(),
@@ -332,6 +354,21 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_or_missing_command_of_a_response_is_named() {
+        for text in [
+            r#"{"seq":1,"command":"","type":"response","request_seq":3,"success":false}"#,
+            r#"{"seq":1,"type":"response","request_seq":3,"success":false}"#,
+        ] {
+            let message = engine(text);
+            let named = message
+                .edited(message.naming("next").into_iter().collect())
+                .unwrap();
+            assert!(matches!(named.envelope(), Envelope::Response { command, .. } if &**command == "next"));
+            assert!(named.naming("other").is_none());
+        }
+    }
+
+    #[test]
     fn bad_client_messages_are_refused_with_the_reason() {
         for (text, reason) in [
             ("", "empty"),
@@ -354,7 +391,11 @@ mod tests {
                 r#"{"seq":9007199254740993,"type":"request","command":"x"}"#,
                 "2^53",
             ),
-            (r#"{"seq":1,"type":"request","command":"x""#, "ends before"),
+            (r#"{"seq":1,"type":"request","command":"x""#, "ends too early"),
+            (
+                r#"{"seq":1,"type":"request","command":"x","arguments":{"a": }}"#,
+                "expected a value at byte 58",
+            ),
         ] {
             let error = client(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");

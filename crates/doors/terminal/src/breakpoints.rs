@@ -1,0 +1,265 @@
+//! The breakpoints the person asked for, with the numbers they are known by.
+//!
+//! A debugger takes all breakpoints of a file at once, so each change sends that file's whole list again.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::model;
+
+#[derive(Debug, Default)]
+pub struct Breakpoints {
+    all: Vec<Breakpoint>,
+    last_number: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breakpoint {
+    pub number: u32,
+    pub target: Target,
+    pub condition: Option<String>,
+    pub state: State,
+    id: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    Line { path: String, line: i64 },
+    Function(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Where the debugger put it, if that is not where it was wanted.
+    Verified { moved_to: Option<i64> },
+    /// Not there yet, perhaps never, with the debugger's reason.
+    Pending { reason: Option<String> },
+}
+
+/// What one request to the debugger covers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    File(String),
+    Functions,
+}
+
+impl Target {
+    fn group(&self) -> Group {
+        match self {
+            Self::Line { path, .. } => Group::File(path.clone()),
+            Self::Function(_) => Group::Functions,
+        }
+    }
+}
+
+impl Breakpoints {
+    pub fn all(&self) -> &[Breakpoint] {
+        &self.all
+    }
+
+    /// Adds it to the list; the debugger is not told yet. A second one at the same place replaces the first.
+    pub fn insert(&mut self, target: Target, condition: Option<String>) -> u32 {
+        self.all.retain(|breakpoint| breakpoint.target != target);
+        self.last_number += 1;
+        let state = State::Pending { reason: None };
+        self.all.push(Breakpoint {
+            number: self.last_number,
+            target,
+            condition,
+            state,
+            id: None,
+        });
+        self.last_number
+    }
+
+    pub fn get(&self, number: u32) -> Option<&Breakpoint> {
+        self.all.iter().find(|breakpoint| breakpoint.number == number)
+    }
+
+    /// Tells the debugger about every breakpoint; the refusals, which cost only the breakpoints they are about.
+    pub fn send_all(&mut self, client: &mut Client) -> Result<Vec<Error>, Error> {
+        let groups: BTreeSet<Group> = self
+            .all
+            .iter()
+            .map(|breakpoint| breakpoint.target.group())
+            .collect();
+        let mut refusals = Vec::new();
+        for group in groups {
+            match self.send(&group, client) {
+                Err(refusal @ Error::Refused { .. }) => refusals.push(refusal),
+                result => result?,
+            }
+        }
+        Ok(refusals)
+    }
+
+    pub fn add(
+        &mut self,
+        target: Target,
+        condition: Option<String>,
+        client: &mut Client,
+    ) -> Result<u32, Error> {
+        let group = target.group();
+        let before = self.all.clone();
+        let number = self.insert(target, condition);
+        if let Err(error) = self.send(&group, client) {
+            self.all = before;
+            return Err(error);
+        }
+        Ok(number)
+    }
+
+    /// Removes one, or all; the numbers that were removed.
+    pub fn remove(&mut self, number: Option<u32>, client: &mut Client) -> Result<Vec<u32>, Error> {
+        let (gone, kept): (Vec<_>, Vec<_>) = self
+            .all
+            .drain(..)
+            .partition(|breakpoint| number.is_none_or(|number| number == breakpoint.number));
+        self.all = kept;
+        let groups: BTreeSet<Group> = gone.iter().map(|breakpoint| breakpoint.target.group()).collect();
+        for group in groups {
+            self.send(&group, client)?;
+        }
+        Ok(gone.iter().map(|breakpoint| breakpoint.number).collect())
+    }
+
+    /// The debugger found out more about a breakpoint.
+    pub fn update(&mut self, event: &Value) {
+        let answer = &event["breakpoint"];
+        let Some(id) = model::integer(&answer["id"]) else {
+            return;
+        };
+        if let Some(breakpoint) = self.all.iter_mut().find(|breakpoint| breakpoint.id == Some(id)) {
+            breakpoint.learn(answer);
+        }
+    }
+
+    fn send(&mut self, group: &Group, client: &mut Client) -> Result<(), Error> {
+        let mut members: Vec<&mut Breakpoint> = self
+            .all
+            .iter_mut()
+            .filter(|breakpoint| breakpoint.target.group() == *group)
+            .collect();
+        let wanted: Vec<Value> = members.iter().map(|breakpoint| breakpoint.request()).collect();
+        let body = match group {
+            Group::File(path) => {
+                let source = json!({"name": model::file_name(path), "path": path});
+                client.request("setBreakpoints", json!({"source": source, "breakpoints": wanted}))?
+            }
+            Group::Functions if !client.can("supportsFunctionBreakpoints") => {
+                return Err(Error::Missing {
+                    what: "function breakpoint in this debugger".to_owned(),
+                    advice: "give the line instead".to_owned(),
+                });
+            }
+            Group::Functions => client.request("setFunctionBreakpoints", json!({"breakpoints": wanted}))?,
+        };
+        // The answer may be shorter than the request.
+        let answers = body["breakpoints"].as_array().cloned().unwrap_or_default();
+        for (breakpoint, answer) in members.iter_mut().zip(&answers) {
+            breakpoint.id = model::integer(&answer["id"]);
+            breakpoint.learn(answer);
+        }
+        Ok(())
+    }
+}
+
+impl Breakpoint {
+    fn request(&self) -> Value {
+        let mut request = match &self.target {
+            Target::Line { line, .. } => json!({"line": line}),
+            Target::Function(name) => json!({"name": name}),
+        };
+        if let Some(condition) = &self.condition {
+            request["condition"] = condition.as_str().into();
+        }
+        request
+    }
+
+    fn learn(&mut self, answer: &Value) {
+        let wanted = match &self.target {
+            Target::Line { line, .. } => Some(*line),
+            Target::Function(_) => None,
+        };
+        self.state = match answer["verified"] == Value::Bool(true) {
+            true => {
+                let line = model::integer(&answer["line"]);
+                State::Verified {
+                    moved_to: line.filter(|line| wanted.is_some_and(|wanted| wanted != *line)),
+                }
+            }
+            false => State::Pending {
+                reason: answer["message"].as_str().map(str::to_owned),
+            },
+        };
+    }
+
+    /// `breakpoint 1 at t.py:3 if a > 1`, and what is special about it.
+    pub fn describe(&self) -> String {
+        let place = match &self.target {
+            Target::Line { path, line } => format!("{}:{line}", model::file_name(path)),
+            Target::Function(name) => name.clone(),
+        };
+        let condition = self
+            .condition
+            .as_ref()
+            .map(|condition| format!(" if {condition}"))
+            .unwrap_or_default();
+        let state = match &self.state {
+            State::Verified { moved_to: None } => String::new(),
+            State::Verified { moved_to: Some(line) } => format!(" (moved to line {line})"),
+            State::Pending { reason: None } => " (pending)".to_owned(),
+            State::Pending { reason: Some(reason) } => format!(" (pending: {reason})"),
+        };
+        format!("breakpoint {} at {place}{condition}{state}", self.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(line: i64) -> Target {
+        Target::Line {
+            path: "/a/t.py".to_owned(),
+            line,
+        }
+    }
+
+    #[test]
+    fn a_breakpoint_says_where_it_is_and_what_became_of_it() {
+        let mut breakpoints = Breakpoints::default();
+        breakpoints.insert(line(3), Some("a > 1".to_owned()));
+        let mut breakpoint = breakpoints.get(1).cloned().unwrap();
+        assert_eq!(breakpoint.describe(), "breakpoint 1 at t.py:3 if a > 1 (pending)");
+        for (answer, end) in [
+            (json!({"verified": true, "line": 3}), "if a > 1"),
+            (json!({"verified": true, "line": 5}), "(moved to line 5)"),
+            (json!({"verified": true}), "if a > 1"),
+            (
+                json!({"verified": false, "message": "no code here"}),
+                "(pending: no code here)",
+            ),
+        ] {
+            breakpoint.learn(&answer);
+            assert!(breakpoint.describe().ends_with(end), "{}", breakpoint.describe());
+        }
+    }
+
+    #[test]
+    fn a_second_breakpoint_at_a_place_replaces_the_first() {
+        let mut breakpoints = Breakpoints::default();
+        breakpoints.insert(line(3), None);
+        breakpoints.insert(Target::Function("add".to_owned()), None);
+        breakpoints.insert(line(3), Some("a".to_owned()));
+        let numbers: Vec<u32> = breakpoints
+            .all()
+            .iter()
+            .map(|breakpoint| breakpoint.number)
+            .collect();
+        assert_eq!(numbers, [2, 3]);
+    }
+}

@@ -1,0 +1,208 @@
+//! How places, source, variables and stacks look.
+//!
+//! Everything here makes text from data; nothing asks the debugger.
+
+mod screen;
+
+use serde_json::Value;
+
+use crate::model::{Frame, Variable};
+
+pub use screen::Screen;
+
+/// Values are shown on one line, and no longer than this.
+const SHOWN_VALUE: usize = 200;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    Plain,
+    Colour,
+}
+
+impl Paint {
+    pub fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    pub fn mark(self, text: &str) -> String {
+        self.with("32", text)
+    }
+
+    pub fn alarm(self, text: &str) -> String {
+        self.with("31", text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Colour => format!("\x1b[{code}m{text}\x1b[0m"),
+        }
+    }
+}
+
+/// `t.py:3 in add`.
+pub fn place(frame: &Frame) -> String {
+    match &frame.source {
+        Some(source) => format!("{}:{} in {}", source.name, frame.line, frame.name),
+        None => format!("an unknown source in {}", frame.name),
+    }
+}
+
+/// What a stop says beyond its reason: `: ZeroDivisionError: division by zero`.
+pub fn detail(stopped: &Value) -> String {
+    let text = stopped["text"].as_str().unwrap_or_default();
+    // Elsewhere the description only repeats the reason.
+    let description = match stopped["reason"].as_str() {
+        Some("exception") => stopped["description"].as_str().unwrap_or_default(),
+        Some(_) | None => "",
+    };
+    let both = match description.contains(text) {
+        true => description.to_owned(),
+        false if description.is_empty() => text.to_owned(),
+        false => format!("{text}: {description}"),
+    };
+    if both.is_empty() {
+        both
+    } else {
+        format!(": {}", value(&both))
+    }
+}
+
+/// The lines around `line`, with an arrow at `arrow`.
+pub fn source(lines: &[String], line: i64, around: i64, arrow: i64, paint: Paint) -> String {
+    let shown = (line - around)..=(line + around);
+    let numbered = (1i64..).zip(lines).filter(|(number, _)| shown.contains(number));
+    let render = |(number, text): (i64, &String)| {
+        let text = format!("{number:>4}  {}", text.replace('\t', "    "));
+        match number == arrow {
+            true => format!("{}\n", paint.mark(&format!("-> {text}"))),
+            false => format!("   {text}\n"),
+        }
+    };
+    numbered.map(render).collect()
+}
+
+/// One line a variable.
+pub fn variables(variables: &[Variable], most: usize, indent: &str) -> String {
+    let mut text: String = variables
+        .iter()
+        .take(most)
+        .map(|variable| format!("{indent}{} = {}\n", variable.name, value(&variable.value)))
+        .collect();
+    if variables.len() > most {
+        text.push_str(&format!("{indent}and {} more\n", variables.len() - most));
+    }
+    text
+}
+
+pub fn value(value: &str) -> String {
+    let one_line = value.replace('\r', "").replace('\n', "\\n");
+    match one_line.char_indices().nth(SHOWN_VALUE) {
+        Some((end, _)) => format!("{}…", &one_line[..end]),
+        None => one_line,
+    }
+}
+
+pub fn stack(frames: &[Frame], selected: usize, paint: Paint) -> String {
+    let render = |(index, frame): (usize, &Frame)| {
+        let text = format!("#{index:<2} {}", place(frame));
+        match index == selected {
+            true => format!("{}\n", paint.mark(&format!("-> {text}"))),
+            false => format!("   {text}\n"),
+        }
+    };
+    frames.iter().enumerate().map(render).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{FrameId, Source};
+    use serde_json::json;
+
+    fn frame(name: &str, source: Option<&str>, line: i64) -> Frame {
+        let source = source.map(|name| Source {
+            name: name.to_owned(),
+            path: None,
+            reference: None,
+        });
+        Frame {
+            id: FrameId(1),
+            name: name.to_owned(),
+            line,
+            source,
+        }
+    }
+
+    fn variable(name: &str, value: &str) -> Variable {
+        Variable {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_source_has_an_arrow_at_the_line_and_stays_inside_the_file() {
+        let lines: Vec<String> = ["def add(a, b):", "\tc = a + b", "\treturn c"]
+            .map(str::to_owned)
+            .to_vec();
+        let text = source(&lines, 3, 2, 3, Paint::Plain);
+        assert_eq!(
+            text,
+            "      1  def add(a, b):\n      2      c = a + b\n->    3      return c\n"
+        );
+        assert_eq!(source(&lines, 1, 0, 3, Paint::Plain), "      1  def add(a, b):\n");
+        assert_eq!(source(&lines, 90, 2, 90, Paint::Plain), "");
+        assert_eq!(source(&lines, i64::from(i32::MIN), 2, 0, Paint::Plain), "");
+    }
+
+    #[test]
+    fn a_stop_tells_which_exception_it_was() {
+        for (stopped, detail_text) in [
+            (
+                json!({"reason": "exception", "text": "ValueError", "description": "bad"}),
+                ": ValueError: bad",
+            ),
+            (
+                json!({"reason": "exception", "text": "bad", "description": "ValueError: bad"}),
+                ": ValueError: bad",
+            ),
+            (
+                json!({"reason": "exception", "text": "ValueError"}),
+                ": ValueError",
+            ),
+            (
+                json!({"reason": "breakpoint", "description": "breakpoint 1.1"}),
+                "",
+            ),
+        ] {
+            assert_eq!(detail(&stopped), detail_text);
+        }
+    }
+
+    #[test]
+    fn colours_are_used_only_when_wanted() {
+        let frames = [frame("add", Some("t.py"), 3), frame("main", None, 0)];
+        let plain = stack(&frames, 0, Paint::Plain);
+        assert_eq!(plain, "-> #0  t.py:3 in add\n   #1  an unknown source in main\n");
+        assert!(stack(&frames, 0, Paint::Colour).starts_with("\x1b[32m-> #0"));
+    }
+
+    #[test]
+    fn many_variables_and_long_values_are_shortened() {
+        let all = [
+            variable("a", "1\n2"),
+            variable("b", &"x".repeat(500)),
+            variable("c", "3"),
+        ];
+        let text = variables(&all, 2, "  ");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "  a = 1\\n2");
+        assert_eq!(lines[1].chars().count(), "  b = ".len() + SHOWN_VALUE + 1);
+        assert_eq!(lines[2], "  and 1 more");
+    }
+}

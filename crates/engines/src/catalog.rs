@@ -1,0 +1,265 @@
+//! The catalog of debug adapters: built in, extended by the user's file and by a project's.
+//!
+//! It is data read anew for each launcher, because the user's and the project's files depend on the launcher.
+//! It starts nothing; looking an adapter up may run a short check of the program found.
+
+pub mod choose;
+pub mod entry;
+pub mod find;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::error::CatalogError;
+use crate::folders;
+use crate::project::{self, Project};
+use entry::{Entry, Origin};
+
+const BUILT_IN: &str = include_str!("catalog/builtin.toml");
+
+/// What the user's catalog.toml and a project's .breakroom.toml hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CatalogFile {
+    #[serde(default)]
+    pub adapter: Vec<Entry>,
+    #[serde(default)]
+    pub settings: Map<String, Value>,
+}
+
+#[derive(Debug)]
+pub struct Catalog {
+    entries: Vec<Entry>,
+    settings: Map<String, Value>,
+    project: Option<Project>,
+    cwd: PathBuf,
+}
+
+impl Catalog {
+    /// The built-in entries, overridden by name by the user's file and then by the project's.
+    pub fn load(context: &Context) -> Result<Catalog, CatalogError> {
+        let mut catalog = Catalog {
+            entries: Vec::new(),
+            settings: Map::new(),
+            project: None,
+            cwd: context.cwd.clone(),
+        };
+        catalog.add(parse(Path::new("(built in)"), BUILT_IN)?, &Origin::BuiltIn);
+
+        let user = folders::config_dir(context).join("catalog.toml");
+        match std::fs::read_to_string(&user) {
+            Ok(text) => catalog.add(parse(&user, &text)?, &Origin::User(user.clone())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => return Err(CatalogError::Read { path: user, source }),
+        }
+
+        if let Some((project, file)) = project::load(context)? {
+            catalog.add(
+                file,
+                &Origin::Project {
+                    path: project.path.clone(),
+                    trust: project.trust,
+                },
+            );
+            catalog.project = Some(project);
+        }
+        Ok(catalog)
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The settings of the user's file, overridden key by key by the project's.
+    ///
+    /// The project's count without being trusted, so nothing that is executed may be read from here.
+    pub fn settings(&self) -> &Map<String, Value> {
+        &self.settings
+    }
+
+    pub fn project(&self) -> Option<&Project> {
+        self.project.as_ref()
+    }
+
+    fn add(&mut self, file: CatalogFile, origin: &Origin) {
+        self.settings.extend(file.settings);
+        for mut entry in file.adapter {
+            entry.origin = origin.clone();
+            match self.entries.iter_mut().find(|known| known.name == entry.name) {
+                Some(known) => *known = entry,
+                // What was added last is asked first, so that a user's entry for *.py comes before the built-in one.
+                None if *origin == Origin::BuiltIn => self.entries.push(entry),
+                None => self.entries.insert(0, entry),
+            }
+        }
+    }
+}
+
+pub(crate) fn parse(path: &Path, text: &str) -> Result<CatalogFile, CatalogError> {
+    let file: CatalogFile = toml::from_str(text).map_err(|error| CatalogError::Toml {
+        path: path.to_path_buf(),
+        problem: error.to_string(),
+    })?;
+    for (index, entry) in file.adapter.iter().enumerate() {
+        let again = file.adapter[..index].iter().any(|other| other.name == entry.name);
+        let problem = if again {
+            Err("is there twice".to_string())
+        } else {
+            entry.check()
+        };
+        problem.map_err(|problem| CatalogError::Entry {
+            path: path.to_path_buf(),
+            name: entry.name.clone(),
+            problem,
+        })?;
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Trust;
+
+    fn context(home: &Path, cwd: &Path) -> Context {
+        Context {
+            cwd: cwd.to_path_buf(),
+            env: vec![
+                ("HOME".into(), home.into()),
+                ("PATH".into(), "/usr/bin:/bin".into()),
+            ],
+            umask: 0o022,
+        }
+    }
+
+    fn write(path: PathBuf, text: &str) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    const MINE: &str = r#"
+        [[adapter]]
+        name = "mine"
+        types = ["python"]
+        files = ["*.py"]
+        install = "true"
+        [[adapter.find]]
+        programs = ["true"]
+    "#;
+
+    #[test]
+    fn the_built_in_entries_are_sound() {
+        let home = tempfile::tempdir().unwrap();
+        let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
+        let names: Vec<&str> = catalog
+            .entries()
+            .iter()
+            .map(|entry| entry.name.as_str())
+            .collect();
+        assert_eq!(names, ["debugpy", "lldb", "delve"]);
+        for entry in catalog.entries() {
+            assert!(
+                entry.capabilities["supportsConfigurationDoneRequest"]
+                    .as_bool()
+                    .unwrap(),
+                "{}",
+                entry.name
+            );
+            assert!(!entry.quirks.is_empty() && !entry.find.is_empty() && !entry.install.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_users_entries_come_first_and_override_by_name() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".config/breakroom/catalog.toml");
+        write(file.clone(), &format!("[settings]\ncolour = 1\n{MINE}"));
+        let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
+        assert_eq!(catalog.by_type("python").unwrap().name, "mine");
+        assert_eq!(catalog.by_type("debugpy").unwrap().name, "debugpy");
+        assert_eq!(
+            catalog.by_type("mine").unwrap().origin,
+            Origin::User(file.clone())
+        );
+        assert_eq!(catalog.settings()["colour"], 1);
+        write(file, &MINE.replace("\"mine\"", "\"debugpy\""));
+        let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
+        assert_eq!(catalog.entries().len(), 3);
+        assert!(catalog.by_type("debugpy").unwrap().capabilities.is_empty());
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_file_line_and_column() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".config/breakroom/catalog.toml");
+        for (text, place) in [
+            ("[[adapter]]\nname = 3\ninstall = \"\"", "line 2, column 8"),
+            (
+                "[[adapter]]\nname = \"x\"\ninstall = \"\"\nmodee = \"stdio\"",
+                "line 4",
+            ),
+            (
+                "[[adapter]]\nname = \"x\"\ninstall = \"\"\nquirks = [\"odd\"]",
+                "unknown variant",
+            ),
+            ("not toml", "line 1"),
+            (&format!("{MINE}{MINE}"), "there twice"),
+            (
+                &MINE
+                    .replace("stdio", "x")
+                    .replace("files", "mode = \"unix\"\nfiles"),
+                "{{socket}}",
+            ),
+        ] {
+            write(file.clone(), text);
+            let error = Catalog::load(&context(home.path(), home.path()))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains(place) && error.contains("catalog.toml"),
+                "{text}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_untrusted_project_is_an_error_only_when_its_adapter_is_wanted() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("work/deep");
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = home.path().join("work/.breakroom.toml");
+        write(file.clone(), MINE);
+        let context = context(home.path(), &folder);
+
+        let catalog = Catalog::load(&context).unwrap();
+        assert_eq!(catalog.project().unwrap().trust, Trust::Untrusted);
+        let error = catalog
+            .by_type("mine")
+            .unwrap()
+            .find(&context)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("breakroom trust") && error.contains(".breakroom.toml"),
+            "{error}"
+        );
+        assert!(catalog.by_type("lldb").is_some());
+
+        crate::project::trust(&file, &context).unwrap();
+        assert!(
+            Catalog::load(&context)
+                .unwrap()
+                .by_type("mine")
+                .unwrap()
+                .find(&context)
+                .is_ok()
+        );
+
+        write(file, &format!("{MINE}\n# changed"));
+        let catalog = Catalog::load(&context).unwrap();
+        assert!(catalog.by_type("mine").unwrap().find(&context).is_err());
+    }
+}

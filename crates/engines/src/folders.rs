@@ -1,0 +1,150 @@
+//! Where things are kept: sockets, adapters we installed, state, and the user's settings.
+//!
+//! The runtime folder is checked before anything is put into it, since whoever can write there can pose as the hub.
+//! The other folders are only named here; who needs one creates it.
+
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::context::Context;
+
+/// Why there is no folder that sockets can safely be put into.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("cannot use the runtime folder {}: {source}.", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("the runtime folder {} is not safe: {problem}. Remove it, or set XDG_RUNTIME_DIR to a folder of your own.", path.display())]
+    Unsafe { path: PathBuf, problem: String },
+}
+
+/// The folder for sockets: `$XDG_RUNTIME_DIR/breakroom`, or a private one in the temp folder.
+///
+/// It is created if it is missing, and refused if somebody else could have prepared it.
+pub fn runtime_dir() -> Result<PathBuf, FolderError> {
+    let path = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        Some(base) if base.is_absolute() && base.is_dir() => base.join("breakroom"),
+        _ => private_temp(),
+    };
+    private_folder(&path).map(|()| path)
+}
+
+/// Where adapters that we install are, and where the catalog looks first.
+pub fn adapters_dir(context: &Context) -> PathBuf {
+    base(context, "XDG_CACHE_HOME", ".cache").join("adapters")
+}
+
+pub fn state_dir(context: &Context) -> PathBuf {
+    base(context, "XDG_STATE_HOME", ".local/state")
+}
+
+pub fn config_dir(context: &Context) -> PathBuf {
+    base(context, "XDG_CONFIG_HOME", ".config")
+}
+
+fn base(context: &Context, variable: &str, below_home: &str) -> PathBuf {
+    let named = context
+        .var(variable)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    match (named, context.home()) {
+        (Some(path), _) => path.join("breakroom"),
+        (None, Some(home)) => home.join(below_home).join("breakroom"),
+        // A service without a home still has to work; it keeps nothing for long.
+        (None, None) => private_temp().join(below_home),
+    }
+}
+
+fn private_temp() -> PathBuf {
+    std::env::temp_dir().join(format!("breakroom-{}", rustix::process::getuid().as_raw()))
+}
+
+pub(crate) fn private_folder(path: &Path) -> Result<(), FolderError> {
+    let failed = |source| FolderError::Io {
+        path: path.to_path_buf(),
+        source,
+    };
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(error)),
+    }
+    // Looked at without following links: a link planted in a shared temp folder leads where its owner wants.
+    let found = std::fs::symlink_metadata(path).map_err(failed)?;
+    let problem = if !found.is_dir() {
+        "it is not a folder but a file or a link".to_string()
+    } else if found.uid() != rustix::process::getuid().as_raw() {
+        format!("it belongs to user {}", found.uid())
+    } else if found.mode() & 0o077 != 0 {
+        format!(
+            "others may enter it (mode {:o}, it must be 700)",
+            found.mode() & 0o777
+        )
+    } else {
+        return Ok(());
+    };
+    Err(FolderError::Unsafe {
+        path: path.to_path_buf(),
+        problem,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_private_folder_is_created_and_accepted_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("run");
+        private_folder(&path).unwrap();
+        private_folder(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_others_may_enter_a_link_and_a_file_are_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let open = temp.path().join("open");
+        std::fs::create_dir(&open).unwrap();
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(
+            private_folder(&open)
+                .unwrap_err()
+                .to_string()
+                .contains("mode 755")
+        );
+        let link = temp.path().join("link");
+        std::os::unix::fs::symlink(temp.path(), &link).unwrap();
+        assert!(private_folder(&link).unwrap_err().to_string().contains("a link"));
+        let file = temp.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert!(
+            private_folder(&file)
+                .unwrap_err()
+                .to_string()
+                .contains("not a folder")
+        );
+    }
+
+    #[test]
+    fn the_folders_follow_the_contexts_variables_and_ignore_relative_ones() {
+        let with = |env: &[(&str, &str)]| Context {
+            cwd: "/".into(),
+            env: env
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+            umask: 0o022,
+        };
+        let home = with(&[("HOME", "/h"), ("XDG_STATE_HOME", "relative")]);
+        assert_eq!(adapters_dir(&home), Path::new("/h/.cache/breakroom/adapters"));
+        assert_eq!(state_dir(&home), Path::new("/h/.local/state/breakroom"));
+        assert_eq!(
+            config_dir(&with(&[("XDG_CONFIG_HOME", "/c")])),
+            Path::new("/c/breakroom")
+        );
+        assert!(state_dir(&with(&[])).is_absolute());
+    }
+}

@@ -1,0 +1,207 @@
+//! How one adapter is started: the record that a launch request, the bridge's handshake and the catalog share.
+//!
+//! It says nothing about where the program is; that is looked up in the launcher's context at the start.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Record")]
+pub struct AdapterSpec {
+    /// For messages; by default the file name of the program.
+    pub name: String,
+    pub args: Vec<String>,
+    pub mode: Mode,
+    pub env: Vec<EnvVar>,
+    pub connection_timeout_seconds: u64,
+    /// Whether the debuggee writes to the adapter's own stdout and stderr (delve 1.20, rdbg).
+    pub debuggee_stdio: bool,
+    /// Lines of the adapter's own stdout that start so are the adapter's and not the debuggee's.
+    pub banner: Vec<String>,
+}
+
+/// How the hub and the adapter find each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    #[default]
+    Stdio,
+    /// The adapter listens on `{{port}}`.
+    TcpConnect,
+    /// The adapter dials `{{port}}`, where we listen.
+    TcpCallback,
+    /// The adapter listens on the unix socket `{{socket}}`.
+    Unix,
+}
+
+impl Mode {
+    /// What stands in the arguments for the place to meet.
+    pub fn placeholder(self) -> Option<&'static str> {
+        match self {
+            Mode::Stdio => None,
+            Mode::TcpConnect | Mode::TcpCallback => Some("{{port}}"),
+            Mode::Unix => Some("{{socket}}"),
+        }
+    }
+}
+
+/// A variable to set, or to unset if it has no value.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct EnvVar {
+    pub name: String,
+    #[serde(default)]
+    pub value: Option<String>,
+}
+
+pub(crate) fn default_timeout() -> u64 {
+    10
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    #[serde(default)]
+    name: Option<String>,
+    args: Vec<String>,
+    // The orchestrator writes null where it has nothing to say.
+    #[serde(default)]
+    mode: Option<Mode>,
+    #[serde(default)]
+    env: Option<Vec<EnvVar>>,
+    #[serde(default)]
+    connection_timeout_seconds: Option<u64>,
+    #[serde(default)]
+    debuggee_stdio: bool,
+    #[serde(default)]
+    banner: Vec<String>,
+}
+
+impl TryFrom<Record> for AdapterSpec {
+    type Error = String;
+
+    fn try_from(record: Record) -> Result<Self, String> {
+        let program = record.args.first().map(String::as_str).unwrap_or_default();
+        let file_name = Path::new(program)
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let spec = AdapterSpec {
+            name: record.name.or(file_name).unwrap_or_default(),
+            args: record.args,
+            mode: record.mode.unwrap_or_default(),
+            env: record.env.unwrap_or_default(),
+            connection_timeout_seconds: record.connection_timeout_seconds.unwrap_or_else(default_timeout),
+            debuggee_stdio: record.debuggee_stdio,
+            banner: record.banner,
+        };
+        spec.check().map(|()| spec)
+    }
+}
+
+impl AdapterSpec {
+    /// What makes a start pointless. Told before anything is spawned, since the adapter could only fail obscurely.
+    pub fn check(&self) -> Result<(), String> {
+        if self.args.first().is_none_or(String::is_empty) {
+            return Err("\"args\" is empty: its first element is the program to start".into());
+        }
+        if self.connection_timeout_seconds == 0 {
+            return Err("\"connectionTimeoutSeconds\" is 0: give at least 1, or leave it out for 10".into());
+        }
+        if let Some(bad) = self
+            .env
+            .iter()
+            .find(|variable| variable.name.is_empty() || variable.name.contains('='))
+        {
+            return Err(format!(
+                "\"{}\" cannot be the name of an environment variable",
+                bad.name
+            ));
+        }
+        let strings = self.args.iter().chain(
+            self.env
+                .iter()
+                .flat_map(|v| std::iter::once(&v.name).chain(&v.value)),
+        );
+        if strings.into_iter().any(|text| text.contains('\0')) {
+            return Err("its arguments or environment hold a NUL character".into());
+        }
+        match self.mode.placeholder() {
+            Some(placeholder) if !self.args.iter().any(|arg| arg.contains(placeholder)) => Err(format!(
+                "no element of \"args\" holds {placeholder}, so it cannot learn where to meet the hub"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn args_with(&self, place: &str) -> Vec<String> {
+        match self.mode.placeholder() {
+            Some(placeholder) => self
+                .args
+                .iter()
+                .map(|arg| arg.replace(placeholder, place))
+                .collect(),
+            None => self.args.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(json: &str) -> Result<AdapterSpec, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_record_with_only_arguments_means_stdio_and_ten_seconds() {
+        let spec = parse(r#"{"args": ["/opt/bin/some-adapter", "--x"]}"#).unwrap();
+        assert_eq!((spec.name.as_str(), spec.mode), ("some-adapter", Mode::Stdio));
+        assert_eq!(spec.connection_timeout_seconds, 10);
+        let nulls =
+            r#"{"args": ["a"], "mode": null, "env": null, "connectionTimeoutSeconds": null, "more": 1}"#;
+        assert_eq!(parse(nulls).unwrap().mode, Mode::Stdio);
+    }
+
+    #[test]
+    fn every_field_of_the_record_is_read() {
+        let spec = parse(
+            r#"{"name": "n", "args": ["a", "{{port}}"], "mode": "tcp-callback", "connectionTimeoutSeconds": 3,
+                "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "C", "value": null}]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            (spec.mode, spec.connection_timeout_seconds, spec.env.len()),
+            (Mode::TcpCallback, 3, 3)
+        );
+        assert_eq!(spec.env[2].value, None);
+    }
+
+    #[test]
+    fn a_record_that_cannot_work_is_refused_with_the_reason() {
+        for (json, reason) in [
+            (r#"{"args": []}"#, "\"args\" is empty"),
+            (r#"{"args": [""]}"#, "\"args\" is empty"),
+            (
+                r#"{"args": ["a"], "connectionTimeoutSeconds": 0}"#,
+                "give at least 1",
+            ),
+            (r#"{"args": ["a"], "connectionTimeoutSeconds": -1}"#, "-1"),
+            (r#"{"args": ["a"], "mode": "carrier-pigeon"}"#, "tcp-callback"),
+            (r#"{"args": ["a"], "mode": "tcp-connect"}"#, "{{port}}"),
+            (r#"{"args": ["a"], "mode": "unix"}"#, "{{socket}}"),
+            (r#"{"args": ["a\u0000b"]}"#, "NUL"),
+            (r#"{"args": ["a"], "env": [{"name": "A=B", "value": ""}]}"#, "A=B"),
+        ] {
+            let error = parse(json).unwrap_err();
+            assert!(error.contains(reason), "{json}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_place_is_filled_in_wherever_it_is_named() {
+        let spec = parse(r#"{"args": ["a", "{{port}}", "--at=h:{{port}}-{{port}}"], "mode": "tcp-connect"}"#)
+            .unwrap();
+        assert_eq!(spec.args_with("7"), ["a", "7", "--at=h:7-7"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! A client's edge: what it did not declare is kept from it, and what it counts or names differently is translated.
+//!
+//! The hub and the engines count lines from 1 and name files by path. Most clients do too, and for them every
+//! function here returns at once.
+
+use breakroom_dap::view::Initialize;
+use breakroom_dap::{Edit, Json, walk};
+use smallvec::SmallVec;
+
+type Edits = SmallVec<[Edit; 2]>;
+
+/// Events that a client gets only if it said that it knows them.
+pub(crate) fn wants(client: &Initialize, event: &str) -> bool {
+    match event {
+        "progressStart" | "progressUpdate" | "progressEnd" => client.progress,
+        "invalidated" => client.invalidated,
+        "memory" => client.memory_event,
+        _ => true,
+    }
+}
+
+/// Requests and events in which `line`, `column` and `source` mean places in a file.
+const WITH_PLACES: [&str; 19] = [
+    "stackTrace",
+    "scopes",
+    "setBreakpoints",
+    "setFunctionBreakpoints",
+    "setExceptionBreakpoints",
+    "setInstructionBreakpoints",
+    "breakpointLocations",
+    "gotoTargets",
+    "stepInTargets",
+    "completions",
+    "disassemble",
+    "locations",
+    "evaluate",
+    "breakpoint",
+    "output",
+    "loadedSource",
+    "loadedSources",
+    "source",
+    "exceptionInfo",
+];
+
+pub(crate) fn from_client(client: &Initialize, command: &str, arguments: Option<Json>) -> Edits {
+    let Some(arguments) = arguments else {
+        return Edits::new();
+    };
+    translate(client, command, arguments, 1, from_uri)
+}
+
+pub(crate) fn to_client(client: &Initialize, name: &str, body: Json) -> Edits {
+    translate(client, name, body, -1, to_uri)
+}
+
+fn translate(
+    client: &Initialize,
+    name: &str,
+    value: Json,
+    step: i64,
+    path: impl Fn(&str) -> Option<String>,
+) -> Edits {
+    let plain = !client.zero_based_lines && !client.zero_based_columns && !client.uri_paths;
+    if plain || !WITH_PLACES.contains(&name) {
+        return Edits::new();
+    }
+    let mut edits = Edits::new();
+    walk::members(value, &mut |parent, key, member| {
+        let counts = match key {
+            "line" | "endLine" | "lines" => client.zero_based_lines,
+            "column" | "endColumn" => client.zero_based_columns,
+            _ => false,
+        };
+        if counts {
+            if let (Some(at), Some(number)) = (member.span(), member.as_i64()) {
+                // Delve says column 0 where it knows none.
+                edits.push(Edit::int(at, (number + step).max(0)));
+            }
+        } else if client.uri_paths && key == "path" && is_source(parent) {
+            let translated = member.as_str().and_then(|text| path(&text));
+            if let (Some(at), Some(text)) = (member.span(), translated) {
+                edits.push(Edit::text(at, serde_json::Value::from(text).to_string()));
+            }
+        }
+    });
+    edits
+}
+
+fn is_source(parent: &str) -> bool {
+    matches!(parent, "source" | "sources")
+}
+
+fn to_uri(path: &str) -> Option<String> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    let mut uri = String::from("file://");
+    for byte in path.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(char::from(byte))
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    Some(uri)
+}
+
+fn from_uri(uri: &str) -> Option<String> {
+    let rest = uri.strip_prefix("file://")?;
+    let path = &rest[rest.find('/')?..];
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut at = path.bytes();
+    while let Some(byte) = at.next() {
+        if byte == b'%' {
+            let digits = [at.next()?, at.next()?];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use breakroom_dap::Message;
+
+    fn zero_based() -> Initialize {
+        Initialize {
+            zero_based_lines: true,
+            zero_based_columns: true,
+            uri_paths: true,
+            ..Initialize::default()
+        }
+    }
+
+    fn edited(text: &str, edits: impl Fn(Json) -> Edits) -> String {
+        let whole = format!(r#"{{"seq":1,"type":"event","event":"x","body":{text}}}"#);
+        let message = Message::from_engine(whole.into_bytes().into()).unwrap();
+        let body = message.payload().unwrap();
+        let out = message.renumbered(1, edits(body)).to_bytes();
+        let out = Message::from_engine(out).unwrap();
+        String::from_utf8(out.payload().and_then(Json::raw).unwrap().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_client_that_counts_from_zero_and_speaks_in_uris_is_translated_both_ways() {
+        let engine = r#"{"stackFrames":[{"line":3,"column":1,"source":{"path":"/a b/é.py"},"name":"line"}]}"#;
+        let client = r#"{"stackFrames":[{"line":2,"column":0,"source":{"path":"file:///a%20b/%C3%A9.py"},"name":"line"}]}"#;
+        assert_eq!(
+            edited(engine, |body| to_client(&zero_based(), "stackTrace", body)),
+            client
+        );
+        assert_eq!(
+            edited(client, |body| from_client(
+                &zero_based(),
+                "stackTrace",
+                Some(body)
+            )),
+            engine
+        );
+    }
+
+    #[test]
+    fn the_old_list_of_lines_is_translated_too() {
+        let asked = r#"{"lines":[0,4],"breakpoints":[{"line":0}]}"#;
+        let sent = r#"{"lines":[1,5],"breakpoints":[{"line":1}]}"#;
+        assert_eq!(
+            edited(asked, |body| from_client(
+                &zero_based(),
+                "setBreakpoints",
+                Some(body)
+            )),
+            sent
+        );
+    }
+
+    #[test]
+    fn an_ordinary_client_costs_nothing() {
+        assert!(
+            to_client(
+                &Initialize::default(),
+                "stackTrace",
+                Json::first(br#"{"line":1}"#).unwrap()
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn undeclared_events_are_not_wanted() {
+        assert!(!wants(&Initialize::default(), "progressStart") && !wants(&Initialize::default(), "memory"));
+        assert!(wants(&Initialize::default(), "stopped") && wants(&Initialize::default(), "x-vendor"));
+    }
+}

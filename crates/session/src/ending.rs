@@ -1,0 +1,361 @@
+//! How clients leave and how a session ends.
+//!
+//! `disconnect` of the last client means what DAP says. An engine that does not answer it is not waited for:
+//! the hub answers in its place and ends the process. Whatever happens, `terminated` is told once and every
+//! request that is still open gets an answer.
+
+use std::time::Duration;
+
+use breakroom_dap::view::Disconnect;
+use breakroom_dap::{Message, event, request};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::client::{CloseReason, Phase as ClientPhase};
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient, NodeId, Time};
+use crate::io::{Effect, NodeEnd};
+use crate::launch::Start;
+use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Waiting};
+use crate::session::Session;
+
+/// How long an engine may take to answer `disconnect`.
+const ANSWER: Duration = Duration::from_secs(5);
+/// How long it may take to end by itself after that, before it is told by signal.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Whether the session is being ended, and by when its engine must have agreed.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    No,
+    /// `disconnect` was sent.
+    Asked {
+        until: Time,
+        debuggee: Debuggee,
+    },
+    /// The engine's process is being ended.
+    Stopping,
+}
+
+/// What becomes of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Debuggee {
+    Ends,
+    /// It was launched by the engine and asked to be left running.
+    Lives,
+}
+
+impl Session {
+    pub(crate) fn disconnect(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        let others = self
+            .clients
+            .iter()
+            .any(|(id, other)| *id != client && !other.is_leaving());
+        let ready = self
+            .root()
+            .is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
+        if others || !ready || !matches!(self.ending, Ending::No) {
+            self.answer(client, seq, "disconnect", None);
+            self.leave(client);
+            if !others {
+                self.stop_engine(Duration::ZERO, Debuggee::Ends);
+            }
+            return Ok(());
+        }
+        let asked = Disconnect::of(message.payload()).terminate_debuggee;
+        let can_leave = self
+            .root()
+            .is_some_and(|node| node.capabilities.terminate_debuggee);
+        let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
+        let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
+        let purpose = Purpose::Client {
+            client,
+            seq,
+            life: crate::threads::Life::Session,
+            resumes: None,
+        };
+        self.ask_to_end(message, purpose, debuggee);
+        Ok(())
+    }
+
+    pub(crate) fn terminate(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        let unasked = matches!(self.ending, Ending::No);
+        let ready = self
+            .root()
+            .filter(|node| matches!(node.phase, Phase::Ready { .. }));
+        match ready.map(|node| node.capabilities.terminate) {
+            Some(true) => return self.forward(client, seq, "terminate", message),
+            Some(false) if unasked => {
+                let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
+                self.ask_to_end(
+                    disconnect,
+                    Purpose::End {
+                        asker: Some((client, seq)),
+                    },
+                    Debuggee::Ends,
+                );
+            }
+            _ => {
+                self.answer(client, seq, "terminate", None);
+                self.stop_engine(Duration::ZERO, Debuggee::Ends);
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_to_end(&mut self, message: Message, purpose: Purpose, debuggee: Debuggee) {
+        self.ending = Ending::Asked {
+            until: self.now.after(ANSWER),
+            debuggee,
+        };
+        let command = if matches!(purpose, Purpose::End { asker: Some(_) }) {
+            "terminate"
+        } else {
+            "disconnect"
+        };
+        let pending = Pending {
+            command: command.into(),
+            purpose,
+        };
+        if let Some(node) = self.root() {
+            node.push(
+                Lane::Urgent,
+                Waiting {
+                    message,
+                    edits: SmallVec::new(),
+                    pending: Some(pending),
+                },
+            );
+        }
+    }
+
+    /// The engine answered a client's `disconnect`.
+    pub(crate) fn disconnected(&mut self, node: NodeId, client: ClientId) {
+        self.leave(client);
+        self.engine_left(node);
+    }
+
+    /// The engine agreed to end.
+    pub(crate) fn engine_left(&mut self, node: NodeId) {
+        if self.root == Some(node) {
+            let debuggee = match self.ending {
+                Ending::Asked { debuggee, .. } => debuggee,
+                _ => Debuggee::Ends,
+            };
+            self.stop_engine(GRACE, debuggee);
+        }
+    }
+
+    fn leave(&mut self, client: ClientId) {
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.phase = ClientPhase::Leaving(CloseReason::Disconnected);
+        }
+    }
+
+    /// Without framing there is nothing to answer to, so the one error has no request.
+    pub(crate) fn on_client_broken(&mut self, id: ClientId, reason: String) {
+        self.odd();
+        self.refuse(id, FromClient(0), "", &Failure::quiet(FailureId::BadMessage, reason.clone()));
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.phase = ClientPhase::Leaving(CloseReason::Broken(reason));
+        }
+    }
+
+    pub(crate) fn on_shutdown(&mut self, reason: &str) {
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            self.say(id, reason);
+        }
+        self.tell("terminated", &event("terminated", None), &SmallVec::new());
+        for client in self.clients.values_mut().filter(|client| !client.is_leaving()) {
+            client.phase = ClientPhase::Leaving(CloseReason::Shutdown(reason.to_owned()));
+        }
+        self.stop_engine(Duration::ZERO, Debuggee::Ends);
+    }
+
+    fn stop_engine(&mut self, grace: Duration, debuggee: Debuggee) {
+        self.ending = Ending::Stopping;
+        let Some(node) = self.root() else { return };
+        if matches!(node.phase, Phase::Ending | Phase::Ended { .. }) {
+            return;
+        }
+        node.phase = Phase::Ending;
+        let node = node.id;
+        self.effect(Effect::StopEngine {
+            node,
+            grace,
+            release: debuggee == Debuggee::Lives,
+        });
+    }
+
+    pub(crate) fn on_client_left(&mut self, id: ClientId) {
+        let Some(client) = self.clients.remove(&id) else {
+            return self.odd();
+        };
+        self.fail_unanswered(client.asked.into_values());
+        if self.launcher == Some(id) {
+            self.launcher = self.clients.keys().next().copied();
+        }
+        let asked_for = matches!(client.phase, ClientPhase::Leaving(CloseReason::Disconnected));
+        if asked_for || self.clients.values().any(|client| !client.is_leaving()) {
+            return;
+        }
+        // Nobody is left. A program that we launched ends with its session; one that was attached to goes on.
+        let ready = self
+            .root()
+            .is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
+        match self.ending {
+            Ending::No if ready => {
+                let terminate = self.launch.start() != Some(Start::Attach);
+                let disconnect = request(
+                    "disconnect",
+                    json!({"restart": false, "terminateDebuggee": terminate}),
+                );
+                self.ask_to_end(disconnect, Purpose::End { asker: None }, Debuggee::Ends);
+            }
+            Ending::No => self.stop_engine(Duration::ZERO, Debuggee::Ends),
+            Ending::Asked { .. } | Ending::Stopping => {}
+        }
+    }
+
+    pub(crate) fn on_node_ended(&mut self, id: NodeId, end: &NodeEnd) {
+        let Some(node) = self.nodes.get_mut(&id) else {
+            return self.odd();
+        };
+        let name = node.name().to_owned();
+        let initializing = matches!(node.phase, Phase::Starting | Phase::Initializing { .. });
+        let expected = matches!(node.phase, Phase::Ending);
+        let why = obituary(&name, end);
+        if initializing {
+            return self.on_node_failed(id, format!("{why} It ended before it could be used."));
+        }
+        node.phase = Phase::Ended { why: why.clone() };
+        let abandoned = node.abandon();
+        self.terminals.retain(|_, (node, _)| *node != id);
+        if self.root != Some(id) {
+            return;
+        }
+        for Pending { command, purpose } in abandoned {
+            let asker = Pending {
+                command: "".into(),
+                purpose,
+            }
+            .asker();
+            let Some((client, seq)) = asker else { continue };
+            // An engine that ends instead of answering these did what they ask.
+            if matches!(&*command, "disconnect" | "terminate") {
+                self.answer(client, seq, &command, None);
+            } else {
+                self.refuse(
+                    client,
+                    seq,
+                    &command,
+                    &Failure::quiet(FailureId::EngineEnded, why.clone()),
+                );
+            }
+            if &*command == "disconnect" {
+                self.leave(client);
+            }
+        }
+        self.ending = Ending::Stopping;
+        if !expected && !end.clean {
+            let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n")});
+            self.tell("output", &event("output", Some(body)), &SmallVec::new());
+        }
+        self.tell("terminated", &event("terminated", None), &SmallVec::new());
+    }
+
+    pub fn next_deadline(&self) -> Option<Time> {
+        let silences = self.nodes.values().filter_map(Node::silence_at);
+        let starts = self.nodes.values().filter_map(|node| match node.phase {
+            Phase::Initializing { until } => Some(until),
+            _ => None,
+        });
+        let ending = match self.ending {
+            Ending::Asked { until, .. } => Some(until),
+            Ending::No | Ending::Stopping => None,
+        };
+        silences.chain(starts).chain(ending).min()
+    }
+
+    pub(crate) fn on_timer(&mut self) {
+        if let Ending::Asked { until, debuggee } = self.ending
+            && until <= self.now
+        {
+            self.answer_in_place_of_engine();
+            self.stop_engine(Duration::ZERO, debuggee);
+        }
+        for id in self.nodes.keys().copied().collect::<Vec<_>>() {
+            self.tell_silence(id);
+            let late = |node: &Node| matches!(node.phase, Phase::Initializing { until } if until <= self.now);
+            if self.nodes.get(&id).is_some_and(late) {
+                self.engine_unfit(id, "did not answer `initialize` and was stopped.");
+            }
+        }
+    }
+
+    /// The engine was asked to end and says nothing: whoever asked is answered by the hub.
+    fn answer_in_place_of_engine(&mut self) {
+        let owed = self.root().map(Node::abandon).unwrap_or_default();
+        for pending in owed {
+            let Some((client, seq)) = pending.asker() else {
+                continue;
+            };
+            if matches!(&*pending.command, "disconnect" | "terminate") {
+                self.answer(client, seq, &pending.command, None);
+                if &*pending.command == "disconnect" {
+                    self.leave(client);
+                }
+            } else {
+                let text = "the debug adapter did not answer before the session ended";
+                self.refuse(
+                    client,
+                    seq,
+                    &pending.command,
+                    &Failure::quiet(FailureId::EngineEnded, text),
+                );
+            }
+        }
+    }
+
+    fn tell_silence(&mut self, id: NodeId) {
+        loop {
+            let now = self.now;
+            let Some(node) = self.nodes.get_mut(&id) else {
+                return;
+            };
+            let name = node.name().to_owned();
+            let Some(pending) = node.next_silent(now) else {
+                return;
+            };
+            let (command, asker) = (pending.command.clone(), pending.asker());
+            let Some((client, _)) = asker else { continue };
+            let seconds = SILENCE.as_secs();
+            self.say(
+                client,
+                &format!(
+                    "{name} has not answered `{command}` for {seconds} s. It may be busy; `pause`, `disconnect` and `terminate` still work."
+                ),
+            );
+        }
+    }
+}
+
+fn obituary(name: &str, end: &NodeEnd) -> String {
+    let stderr = end.stderr.trim();
+    let said = if stderr.is_empty() {
+        String::new()
+    } else {
+        format!(" Its last words:\n{stderr}\n")
+    };
+    format!("{name} ended with {}.{said}", end.exit)
+}

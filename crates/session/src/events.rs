@@ -1,0 +1,122 @@
+//! What the engine tells everybody.
+
+use breakroom_dap::view::Run;
+use breakroom_dap::{Edit, Envelope, Message, event, references};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::edge;
+use crate::ids::{NodeId, ToEngine};
+use crate::node::Announced;
+use crate::session::Session;
+use crate::threads::Life;
+
+impl Session {
+    pub(crate) fn on_event(&mut self, node: NodeId, message: Message) {
+        let Envelope::Event { event } = message.envelope() else {
+            return;
+        };
+        let event = event.clone();
+        let Some(known) = self.nodes.get_mut(&node) else {
+            return self.odd();
+        };
+        let run = || Run::of(message.payload());
+        match &*event {
+            "initialized" => return self.on_initialized(node),
+            "stopped" => {
+                let Run { thread, all, .. } = run();
+                known.threads.on_stopped(thread, all.unwrap_or(false));
+                self.forget_ended_references();
+            }
+            "continued" => {
+                let Run { thread, all, .. } = run();
+                known.threads.on_continued(thread, all.unwrap_or(true));
+                self.forget_ended_references();
+            }
+            "thread" => {
+                let body = message.payload();
+                let exited = body.and_then(|body| body.str("reason")).as_deref() == Some("exited");
+                if let Some(thread) = body.filter(|_| exited).and_then(|body| body.i64("threadId")) {
+                    known.threads.on_exited(thread);
+                }
+            }
+            "capabilities" => {
+                known
+                    .capabilities
+                    .merge(message.payload().and_then(|body| body.get("capabilities")));
+            }
+            "progressStart" => return self.on_progress_start(node, message),
+            _ => {}
+        }
+        let this_stop = self.nodes.get(&node).map(|node| node.threads.life_of_this_stop());
+        // js-debug's console objects can be opened long after the program went on.
+        let life = this_stop.filter(|_| &*event != "output").unwrap_or(Life::Session);
+        let found = references::by_name(message.bytes());
+        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, found).collect();
+        self.tell(&event, &message, &edits);
+    }
+
+    /// Delivers an event to every client that declared that it can take it.
+    pub(crate) fn tell(&mut self, name: &str, message: &Message, edits: &SmallVec<[Edit; 2]>) {
+        for client in self.clients.values_mut() {
+            if edge::wants(&client.declared, name) {
+                let mut edits = edits.clone();
+                if let Some(body) = message.payload() {
+                    edits.extend(edge::to_client(&client.declared, name, body));
+                }
+                client.event(message.clone(), edits);
+            }
+        }
+    }
+
+    /// `initialized` may come before the answer to `initialize`, before or after `launch`, and twice. Each client
+    /// hears it once, behind its own answer to `initialize`.
+    fn on_initialized(&mut self, node: NodeId) {
+        match self.nodes.get_mut(&node) {
+            Some(known) if known.announced == Announced::NotYet => known.announced = Announced::Said,
+            _ => return self.odd(),
+        }
+        self.announce();
+    }
+
+    /// `progressStart` may name the request it belongs to, by our number towards the engine. Its asker knows that
+    /// request by its own number; to everybody else it means nothing.
+    fn on_progress_start(&mut self, node: NodeId, message: Message) {
+        let request = message.payload().and_then(|body| body.get("requestId"));
+        let named = request.and_then(|request| Some((request.span()?, ToEngine(request.as_i64()?))));
+        let Some((at, request)) = named else {
+            return self.tell("progressStart", &message, &SmallVec::new());
+        };
+        let asker = self.nodes.get(&node).and_then(|node| node.asker_of(request));
+        for (id, client) in &mut self.clients {
+            if !edge::wants(&client.declared, "progressStart") {
+                continue;
+            }
+            match asker {
+                Some((asker, seq)) if asker == *id => {
+                    client.event(
+                        message.clone(),
+                        SmallVec::from_iter([Edit::int(at.clone(), seq.0)]),
+                    );
+                }
+                _ => {
+                    let body = message.payload();
+                    let cut = body.and_then(|body| breakroom_dap::json::removal(body, "requestId"));
+                    client.event(
+                        message.clone(),
+                        cut.into_iter().map(|cut| Edit::text(cut, "")).collect(),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Output that did not come through the protocol.
+    pub(crate) fn on_output(&mut self, node: NodeId, category: &str, text: &str) {
+        if self.root != Some(node) {
+            return;
+        }
+        let message = event("output", Some(json!({"category": category, "output": text})));
+        self.tell("output", &message, &SmallVec::new());
+    }
+}

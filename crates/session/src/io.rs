@@ -1,0 +1,127 @@
+//! What enters a session and what it asks its driver to do.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use crate::access::Access;
+use crate::ids::{ClientId, NodeId, Ticket};
+
+#[derive(Debug)]
+pub enum Input {
+    ClientJoined {
+        client: ClientId,
+        access: Access,
+    },
+    /// One whole message of a client.
+    Client {
+        client: ClientId,
+        message: Bytes,
+    },
+    /// A client's bytes make no messages any more. It is told why and then let go.
+    ClientBroken {
+        client: ClientId,
+        reason: String,
+    },
+    /// The connection is closed, as agreed or by accident.
+    ClientLeft {
+        client: ClientId,
+    },
+    /// The engine that was asked for is connected.
+    NodeUp {
+        node: NodeId,
+        facts: EngineFacts,
+    },
+    /// The engine that was asked for could not be started.
+    NodeFailed {
+        node: NodeId,
+        reason: String,
+    },
+    /// One whole message of an engine.
+    Engine {
+        node: NodeId,
+        message: Bytes,
+    },
+    /// Everything the engine sent was delivered before this.
+    NodeEnded {
+        node: NodeId,
+        end: NodeEnd,
+    },
+    /// Text that came from beside the protocol: an adapter's own stdout, a terminal of ours.
+    Output {
+        node: NodeId,
+        category: &'static str,
+        text: String,
+    },
+    /// What became of an [`Effect::RunInTerminal`].
+    Terminal {
+        ticket: Ticket,
+        result: Result<u32, String>,
+    },
+    /// A deadline may have passed.
+    Timer,
+    /// The hub is going away; the session must end now.
+    Shutdown {
+        reason: String,
+    },
+}
+
+/// What the driver knows about an engine that it started.
+#[derive(Debug, Clone, Default)]
+pub struct EngineFacts {
+    /// For messages to people.
+    pub name: String,
+    /// Members to add to the arguments of `launch` where they are missing.
+    pub launch_defaults: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeEnd {
+    /// How the process ended, for people: "exit code 3".
+    pub exit: String,
+    /// Whether that is how a healthy adapter ends.
+    pub clean: bool,
+    /// The last lines of its stderr.
+    pub stderr: String,
+}
+
+/// How the engine of a session is chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EngineChoice {
+    /// By a name of the catalog.
+    Type(String),
+    /// By the program's file.
+    File(String),
+    /// By a record in the launch arguments.
+    Record(Value),
+}
+
+#[derive(Debug)]
+pub enum Effect {
+    StartEngine {
+        node: NodeId,
+        choice: EngineChoice,
+    },
+    /// End the engine's process after this grace; the last inputs of the node still arrive.
+    StopEngine {
+        node: NodeId,
+        grace: Duration,
+        /// Whether what the engine started is left alone: a debuggee that was detached.
+        release: bool,
+    },
+    RunInTerminal {
+        ticket: Ticket,
+        node: NodeId,
+        request: TerminalRequest,
+    },
+}
+
+/// The arguments of `runInTerminal` as far as a terminal of ours needs them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TerminalRequest {
+    pub args: Vec<String>,
+    pub cwd: Option<String>,
+    /// A `None` removes the variable.
+    pub env: Vec<(String, Option<String>)>,
+}

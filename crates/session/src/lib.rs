@@ -1,0 +1,29 @@
+//! One live debug session as a state machine: many clients, engines behind them, no I/O.
+//!
+//! Everything enters through [`Session::on`]; what is to be sent leaves through [`Session::poll_client`]
+//! and [`Session::poll_engine`], and what is to be done through [`Session::poll_effect`].
+//! There is no clock, no socket and no process here, so that a seeded loop can play every order of events.
+
+mod access;
+mod client;
+mod edge;
+mod ending;
+mod events;
+mod failure;
+mod ids;
+mod io;
+mod launch;
+mod minted;
+mod node;
+mod replies;
+mod requests;
+mod reverse;
+mod session;
+mod threads;
+
+pub use access::{Access, Token};
+pub use client::{CloseReason, Next};
+pub use failure::{Failure, FailureId};
+pub use ids::{ClientId, NodeId, Ticket, Time};
+pub use io::{Effect, EngineChoice, EngineFacts, Input, NodeEnd, TerminalRequest};
+pub use session::{Session, Setup};

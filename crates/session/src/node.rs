@@ -1,0 +1,267 @@
+//! One engine of the session: how far it has come, what waits to be sent to it, and what it owes.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use breakroom_dap::view::Capabilities;
+use breakroom_dap::{Edit, Message, Packet};
+use smallvec::SmallVec;
+
+use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
+use crate::io::EngineFacts;
+use crate::threads::{Life, Threads};
+
+/// An engine that stops reading must not make the hub hoard what clients ask.
+const MAX_WAITING: usize = 4096;
+const MAX_WAITING_BYTES: usize = 64 << 20;
+
+/// After this a client is told that the engine does not answer.
+pub(crate) const SILENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub id: NodeId,
+    pub facts: EngineFacts,
+    pub phase: Phase,
+    pub announced: Announced,
+    pub capabilities: Capabilities,
+    pub threads: Threads,
+    lanes: Lanes,
+    pending: HashMap<ToEngine, Pending>,
+    /// Requests in the order they were sent; answered ones leave when they reach the front.
+    watch: VecDeque<(Time, ToEngine)>,
+    last: ToEngine,
+}
+
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// The driver is starting the process or connecting to it.
+    Starting,
+    /// The hub's own `initialize` is on its way. Nothing else may be sent yet.
+    Initializing { until: Time },
+    /// The engine's answer to `initialize`, kept for every client that comes.
+    Ready { answer: Message },
+    /// Its process is being ended; it is still heard.
+    Ending,
+    /// Why it is gone, for whoever asks it for something.
+    Ended { why: String },
+}
+
+/// Whether the engine said `initialized`. js-debug says it twice, starlark before it answers `initialize`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Announced {
+    NotYet,
+    Said,
+}
+
+/// What to do with an answer of the engine.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub command: Box<str>,
+    pub purpose: Purpose,
+}
+
+#[derive(Debug)]
+pub(crate) enum Purpose {
+    /// Hand it to the client that asked.
+    Client {
+        client: ClientId,
+        seq: FromClient,
+        life: Life,
+        resumes: Option<Resumes>,
+    },
+    /// The hub's own `initialize`.
+    Initialize,
+    /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
+    End { asker: Option<(ClientId, FromClient)> },
+}
+
+/// The request resumes this thread, or all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resumes {
+    pub thread: Option<i64>,
+    pub single: bool,
+}
+
+/// Something to send, with what its answer will mean; an answer to the engine's own request has none.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub message: Message,
+    pub edits: SmallVec<[Edit; 2]>,
+    pub pending: Option<Pending>,
+}
+
+/// `pause`, `disconnect` and `terminate` must get through however much else waits.
+#[derive(Debug, Default)]
+struct Lanes {
+    urgent: VecDeque<Waiting>,
+    normal: VecDeque<Waiting>,
+    bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Urgent,
+    Normal,
+}
+
+impl Lane {
+    pub fn of(command: &str) -> Self {
+        match command {
+            "pause" | "disconnect" | "terminate" | "cancel" => Lane::Urgent,
+            _ => Lane::Normal,
+        }
+    }
+}
+
+impl Node {
+    pub fn new(id: NodeId) -> Self {
+        Node {
+            id,
+            facts: EngineFacts::default(),
+            phase: Phase::Starting,
+            announced: Announced::NotYet,
+            capabilities: Capabilities::default(),
+            threads: Threads::default(),
+            lanes: Lanes::default(),
+            pending: HashMap::new(),
+            watch: VecDeque::new(),
+            last: ToEngine::default(),
+        }
+    }
+
+    /// Its name for people.
+    pub fn name(&self) -> &str {
+        if self.facts.name.is_empty() {
+            "the debug adapter"
+        } else {
+            &self.facts.name
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.lanes.normal.len() >= MAX_WAITING || self.lanes.bytes >= MAX_WAITING_BYTES
+    }
+
+    pub fn push(&mut self, lane: Lane, waiting: Waiting) {
+        self.lanes.bytes += waiting.message.len();
+        match lane {
+            Lane::Urgent => self.lanes.urgent.push_back(waiting),
+            Lane::Normal => self.lanes.normal.push_back(waiting),
+        }
+    }
+
+    /// Puts something before all that waits: `initialize`, and the `launch` that everything else builds on.
+    pub fn push_first(&mut self, waiting: Waiting) {
+        self.lanes.bytes += waiting.message.len();
+        self.lanes.urgent.push_front(waiting);
+    }
+
+    /// The next message for the engine. Until it answered the hub's `initialize` it gets nothing but that, which
+    /// is always the first thing in the urgent lane.
+    pub fn next(&mut self, now: Time) -> Option<Packet> {
+        let waiting = match self.phase {
+            Phase::Starting | Phase::Ended { .. } => return None,
+            Phase::Initializing { .. } if self.last.0 > 0 => return None,
+            Phase::Initializing { .. } => self.lanes.urgent.pop_front()?,
+            Phase::Ready { .. } | Phase::Ending => self
+                .lanes
+                .urgent
+                .pop_front()
+                .or_else(|| self.lanes.normal.pop_front())?,
+        };
+        self.lanes.bytes -= waiting.message.len();
+        self.last.0 += 1;
+        if let Some(pending) = waiting.pending {
+            self.pending.insert(self.last, pending);
+            self.watch.push_back((now, self.last));
+        }
+        Some(waiting.message.renumbered(self.last.0, waiting.edits))
+    }
+
+    pub fn answered(&mut self, request: i64) -> Option<Pending> {
+        let pending = self.pending.remove(&ToEngine(request));
+        self.forget_answered();
+        pending
+    }
+
+    fn forget_answered(&mut self) {
+        while let Some((_, seq)) = self.watch.front()
+            && !self.pending.contains_key(seq)
+        {
+            self.watch.pop_front();
+        }
+    }
+
+    /// When the oldest unanswered request becomes a silence worth telling.
+    pub fn silence_at(&self) -> Option<Time> {
+        self.watch.front().map(|(asked, _)| asked.after(SILENCE))
+    }
+
+    /// The next request that has been silent for too long; each is told once.
+    pub fn next_silent(&mut self, now: Time) -> Option<&Pending> {
+        self.forget_answered();
+        if self.silence_at()? > now {
+            return None;
+        }
+        let (_, seq) = self.watch.pop_front()?;
+        self.pending.get(&seq)
+    }
+
+    /// The engine's number of a request of this client, if it was sent and not answered.
+    pub fn sent(&self, client: ClientId, asked: FromClient) -> Option<ToEngine> {
+        let is_it = |pending: &Pending| pending.is_from(client, asked);
+        self.pending
+            .iter()
+            .find(|(_, pending)| is_it(pending))
+            .map(|(seq, _)| *seq)
+    }
+
+    /// Who waits for the answer to this request.
+    pub fn asker_of(&self, request: ToEngine) -> Option<(ClientId, FromClient)> {
+        self.pending.get(&request)?.asker()
+    }
+
+    /// Takes back a request that was not sent yet.
+    pub fn withdraw(&mut self, client: ClientId, asked: FromClient) -> Option<Pending> {
+        let is_it = |waiting: &Waiting| {
+            waiting
+                .pending
+                .as_ref()
+                .is_some_and(|pending| pending.is_from(client, asked))
+        };
+        let at = self.lanes.normal.iter().position(is_it)?;
+        let waiting = self.lanes.normal.remove(at)?;
+        self.lanes.bytes -= waiting.message.len();
+        waiting.pending
+    }
+
+    /// Everything the engine still owes, sent or not, in the order it was asked: it will never answer.
+    pub fn abandon(&mut self) -> Vec<Pending> {
+        let mut sent: Vec<_> = self.pending.drain().collect();
+        sent.sort_by_key(|(seq, _)| *seq);
+        self.watch.clear();
+        self.lanes.bytes = 0;
+        let waiting = self.lanes.urgent.drain(..).chain(self.lanes.normal.drain(..));
+        let waiting = waiting.filter_map(|waiting| waiting.pending);
+        sent.into_iter()
+            .map(|(_, pending)| pending)
+            .chain(waiting)
+            .collect()
+    }
+}
+
+impl Pending {
+    fn is_from(&self, client: ClientId, asked: FromClient) -> bool {
+        matches!(self.purpose, Purpose::Client { client: whose, seq, .. } if whose == client && seq == asked)
+    }
+
+    /// Who waits for the answer.
+    pub fn asker(&self) -> Option<(ClientId, FromClient)> {
+        match self.purpose {
+            Purpose::Client { client, seq, .. } => Some((client, seq)),
+            Purpose::End { asker } => asker,
+            Purpose::Initialize => None,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What the engine answers: each answer goes to the one who asked, once.
+
+use breakroom_dap::references::{self, Reference};
+use breakroom_dap::view::Run;
+use breakroom_dap::{Edit, Envelope, Json, Message};
+use smallvec::SmallVec;
+
+use crate::client::Outgoing;
+use crate::edge;
+use crate::ids::NodeId;
+use crate::minted::Origin;
+use crate::node::{Purpose, Resumes};
+use crate::session::Session;
+use crate::threads::Life;
+
+impl Session {
+    pub(crate) fn on_response(&mut self, node: NodeId, request_seq: Option<i64>, message: Message) {
+        let owed = request_seq.and_then(|seq| self.nodes.get_mut(&node)?.answered(seq));
+        // Unknown, repeated or zero: dropped, never routed by guess.
+        let Some(pending) = owed else { return self.odd() };
+        let Envelope::Response { success, .. } = *message.envelope() else {
+            return;
+        };
+        match pending.purpose {
+            Purpose::Initialize => self.on_engine_initialized(node, message, success),
+            Purpose::End { asker } => {
+                if let Some((client, seq)) = asker {
+                    self.answer(client, seq, &pending.command, None);
+                }
+                self.engine_left(node);
+            }
+            Purpose::Client {
+                client,
+                seq,
+                life,
+                resumes,
+            } => {
+                if let Some(resumes) = resumes {
+                    self.on_resume_answered(node, resumes, client, &message, success);
+                }
+                let failed = (!success).then(|| why(&message));
+                let mut edits: SmallVec<[Edit; 2]> = message.answering(seq.0).into_iter().collect();
+                edits.extend(message.naming(&pending.command));
+                if let Some(body) = message.payload() {
+                    let found = references::in_response(&pending.command, message.bytes(), body);
+                    edits.extend(self.mint(node, life, found));
+                    if let Some(asker) = self.clients.get(&client) {
+                        edits.extend(edge::to_client(&asker.declared, &pending.command, body));
+                    }
+                }
+                if let Some(asker) = self.clients.get_mut(&client) {
+                    asker.send(Outgoing {
+                        message,
+                        edits,
+                        asks: None,
+                    });
+                }
+                self.after_answer(node, client, &pending.command, failed);
+            }
+        }
+    }
+
+    /// Puts the hub's numbers in place of the engine's.
+    pub(crate) fn mint(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        found: Vec<Reference>,
+    ) -> impl Iterator<Item = Edit> + use<'_> {
+        found
+            .into_iter()
+            .filter_map(move |Reference { kind, at, value }| {
+                let number = self.minted.mint(Origin {
+                    node,
+                    life,
+                    kind,
+                    value,
+                })?;
+                Some(Edit::int(at, number))
+            })
+    }
+
+    fn on_resume_answered(
+        &mut self,
+        node: NodeId,
+        resumes: Resumes,
+        client: crate::ids::ClientId,
+        message: &Message,
+        success: bool,
+    ) {
+        let Some(known) = self.nodes.get_mut(&node) else {
+            return;
+        };
+        if success {
+            let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
+            known.threads.commit_resume(resumes.thread, all, client);
+        } else {
+            known.threads.abort_resume(client);
+        }
+        self.forget_ended_references();
+    }
+
+    pub(crate) fn forget_ended_references(&mut self) {
+        let nodes = &self.nodes;
+        self.minted.retain(|origin| {
+            let node = nodes.get(&origin.node);
+            // A resume under way may still fail, and then its references are back.
+            node.is_some_and(|node| !matches!(node.threads.check(origin.life), Err(None)))
+        });
+    }
+}
+
+/// The sentence of a failed response, for later refusals.
+fn why(message: &Message) -> String {
+    let format = || {
+        message
+            .payload()?
+            .get("error")?
+            .get("format")
+            .and_then(Json::as_str)
+    };
+    let text = message
+        .failure_text()
+        .filter(|text| !text.is_empty())
+        .or_else(format);
+    text.map_or_else(
+        || "The debug adapter gave no reason.".to_owned(),
+        |text| text.into_owned(),
+    )
+}

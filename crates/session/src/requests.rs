@@ -1,0 +1,328 @@
+//! What clients ask: which requests the hub answers itself, and how the others reach the engine.
+
+use breakroom_dap::references;
+use breakroom_dap::view::Run;
+use breakroom_dap::{Edit, Envelope, Json, Message};
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use crate::client::Phase as ClientPhase;
+use crate::edge;
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient};
+use crate::launch::Launch;
+use crate::minted::Unknown;
+use crate::node::{Lane, Pending, Phase, Purpose, Resumes, Waiting};
+use crate::session::Session;
+use crate::threads::{Life, ResumedBy};
+
+/// Requests that let a thread run.
+const RESUMES: [&str; 8] = [
+    "continue",
+    "next",
+    "stepIn",
+    "stepOut",
+    "stepBack",
+    "reverseContinue",
+    "goto",
+    "restartFrame",
+];
+
+impl Session {
+    pub(crate) fn on_client(&mut self, client: ClientId, bytes: Bytes) {
+        match self.clients.get(&client) {
+            None => return self.odd(),
+            // What comes behind a `disconnect` is too late to matter and gets no answer.
+            Some(known) if known.is_leaving() => return self.odd(),
+            Some(_) => {}
+        }
+        let message = match Message::from_client(bytes.clone()) {
+            Ok(message) => message,
+            Err(error) => {
+                self.odd();
+                let (seq, command) = best_guess(bytes);
+                let text = format!("{error}. The message was dropped; the session goes on.");
+                return self.refuse(
+                    client,
+                    seq,
+                    &command,
+                    &Failure::quiet(FailureId::BadMessage, text),
+                );
+            }
+        };
+        match message.envelope() {
+            Envelope::Request { command } => {
+                let command = command.clone();
+                self.on_request(client, &command, message);
+            }
+            Envelope::Response { request_seq, .. } => {
+                let request_seq = *request_seq;
+                self.on_reverse_answer(client, request_seq, message);
+            }
+            // DAP has no events from a client.
+            Envelope::Event { .. } => self.odd(),
+        }
+    }
+
+    fn on_request(&mut self, client: ClientId, command: &str, message: Message) {
+        let seq = FromClient(message.seq().unwrap_or(0));
+        let outcome = match command {
+            "initialize" => self.initialize(client, seq, &message),
+            _ if self.is_new(client) => Err(Failure::quiet(
+                FailureId::NotInitialized,
+                format!("`{command}` came before `initialize`; send `initialize` first."),
+            )),
+            "launch" | "attach" => self.launch(client, seq, command, message),
+            _ if !self.may_act(client) => Err(denied()),
+            "configurationDone" => self.configuration_done(client, seq, message),
+            "disconnect" => self.disconnect(client, seq, message),
+            "terminate" => self.terminate(client, seq, message),
+            "cancel" => self.cancel(client, seq, message),
+            _ if command.starts_with("breakroom/") => Err(Failure::quiet(
+                FailureId::UnknownVerb,
+                format!("this hub has no `{command}`; it may be older than its client."),
+            )),
+            _ => self.forward(client, seq, command, message),
+        };
+        if let Err(refusal) = outcome {
+            self.refuse(client, seq, command, &refusal);
+        }
+    }
+
+    fn is_new(&self, client: ClientId) -> bool {
+        self.clients
+            .get(&client)
+            .is_some_and(|client| matches!(client.phase, ClientPhase::Connected))
+    }
+
+    fn may_act(&mut self, client: ClientId) -> bool {
+        self.clients
+            .get_mut(&client)
+            .is_some_and(|client| client.access.present(None))
+    }
+
+    /// Hands a request to the engine as it came, with only numbers changed.
+    pub(crate) fn forward(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        command: &str,
+        message: Message,
+    ) -> Result<(), Failure> {
+        self.engine_is_there(command)?;
+        let (mut edits, life) = self.resolve(command, message.payload())?;
+        let run = Run::of(message.payload());
+        let resumes = RESUMES.contains(&command).then(|| Resumes {
+            thread: run.thread.or(match life {
+                Life::Thread(thread, _) => Some(thread),
+                _ => None,
+            }),
+            single: run.single_thread,
+        });
+        if let Some(declared) = self.clients.get(&client).map(|client| &client.declared) {
+            edits.extend(edge::from_client(declared, command, message.payload()));
+        }
+        let names = |by: ResumedBy, session: &Session| session.resumed_by(by);
+        let refused = match resumes {
+            None => None,
+            Some(Resumes { thread, single }) => {
+                let threads = self.root().map(|node| &mut node.threads);
+                threads.and_then(|threads| threads.begin_resume(thread, single, client).err())
+            }
+        };
+        if let Some(by) = refused {
+            return Err(names(by, self));
+        }
+        let pending = Pending {
+            command: command.into(),
+            purpose: Purpose::Client {
+                client,
+                seq,
+                life,
+                resumes,
+            },
+        };
+        if let Some(node) = self.root() {
+            node.push(
+                Lane::of(command),
+                Waiting {
+                    message,
+                    edits,
+                    pending: Some(pending),
+                },
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether there is an engine that this request may be sent to.
+    pub(crate) fn engine_is_there(&mut self, command: &str) -> Result<(), Failure> {
+        if let Launch::Failed { reason } = &self.launch {
+            let text = format!("`{command}` is not possible: the launch failed. {reason}");
+            return Err(Failure::quiet(FailureId::LaunchFailed, text));
+        }
+        let Some(node) = self.root() else {
+            let text = format!(
+                "`{command}` is not possible yet: nothing is being debugged. Send `launch` or `attach` first."
+            );
+            return Err(Failure::quiet(FailureId::NothingDebugged, text));
+        };
+        if let Phase::Ended { why } = &node.phase {
+            let text = format!("`{command}` is not possible any more: {why}");
+            return Err(Failure::quiet(FailureId::EngineEnded, text));
+        }
+        if node.is_full() && Lane::of(command) == Lane::Normal {
+            let name = node.name().to_owned();
+            let text = format!(
+                "`{command}` was not sent: {name} does not read its requests and too many wait already. `pause`, `disconnect` and `terminate` still work."
+            );
+            return Err(Failure::quiet(FailureId::EngineNotReading, text));
+        }
+        Ok(())
+    }
+
+    /// Replaces the hub's references in a request by the engine's, and says how long what the answer brings will live.
+    fn resolve(
+        &mut self,
+        command: &str,
+        arguments: Option<Json>,
+    ) -> Result<(SmallVec<[Edit; 2]>, Life), Failure> {
+        let mut edits = SmallVec::new();
+        let Some(arguments) = arguments else {
+            return Ok((edits, self.life_of_this_stop()));
+        };
+        let mut life = None;
+        for reference in references::in_request(arguments) {
+            let origin = self
+                .minted
+                .origin(reference.kind, reference.value)
+                .map_err(|unknown| {
+                    let text = match unknown {
+                        Unknown::Ended => "belongs to an earlier stop; ask for the stack of the current one",
+                        Unknown::NeverGiven => "was never given by this session",
+                    };
+                    let value = reference.value;
+                    Failure::quiet(
+                        FailureId::StaleReference,
+                        format!("`{command}`: reference {value} {text}."),
+                    )
+                })?;
+            let checked = self
+                .nodes
+                .get(&origin.node)
+                .map_or(Err(None), |node| node.threads.check(origin.life));
+            checked.map_err(|by| match by {
+                Some(by) => self.resumed_by(by),
+                None => Failure::quiet(
+                    FailureId::StaleReference,
+                    format!("`{command}`: reference {} belongs to an earlier stop; ask for the stack of the current one.", reference.value),
+                ),
+            })?;
+            edits.push(Edit::int(reference.at, origin.value));
+            life.get_or_insert(origin.life);
+        }
+        if let Some(life) = life {
+            return Ok((edits, life));
+        }
+        let thread = (command == "stackTrace")
+            .then(|| arguments.i64("threadId"))
+            .flatten();
+        let Some(thread) = thread else {
+            return Ok((edits, self.life_of_this_stop()));
+        };
+        let by = self.root().and_then(|node| node.threads.resuming(thread));
+        if let Some(by) = by {
+            return Err(self.resumed_by(by));
+        }
+        let life = self
+            .root()
+            .map_or(Life::Session, |node| node.threads.life(thread));
+        Ok((edits, life))
+    }
+
+    fn life_of_this_stop(&mut self) -> Life {
+        self.root()
+            .map_or(Life::Session, |node| node.threads.life_of_this_stop())
+    }
+
+    fn resumed_by(&self, ResumedBy(by): ResumedBy) -> Failure {
+        let name = self
+            .clients
+            .get(&by)
+            .map_or("a client that left", |client| client.name());
+        Failure::quiet(FailureId::NotStopped, format!("not stopped: resumed by {name}"))
+    }
+
+    /// `cancel` names a request by the client's number; the engine knows it by ours.
+    fn cancel(&mut self, client: ClientId, seq: FromClient, message: Message) -> Result<(), Failure> {
+        let target = message.payload().and_then(|arguments| arguments.get("requestId"));
+        let Some((at, asked)) =
+            target.and_then(|target| Some((target.span()?, FromClient(target.as_i64()?))))
+        else {
+            return self.forward(client, seq, "cancel", message);
+        };
+        let Some(node) = self.root() else {
+            self.answer(client, seq, "cancel", None);
+            return Ok(());
+        };
+        if let Some(withdrawn) = node.withdraw(client, asked) {
+            let resumed = matches!(withdrawn.purpose, Purpose::Client { resumes: Some(_), .. });
+            if resumed {
+                node.threads.abort_resume(client);
+            }
+            let text = Failure::quiet(FailureId::Cancelled, "cancelled");
+            self.refuse(client, asked, &withdrawn.command, &text);
+            self.answer(client, seq, "cancel", None);
+            return Ok(());
+        }
+        // An engine that cannot cancel, or a request that is answered already: there is nothing to do.
+        let Some(target) = node.sent(client, asked).filter(|_| node.capabilities.cancel) else {
+            self.answer(client, seq, "cancel", None);
+            return Ok(());
+        };
+        let life = Life::Session;
+        let purpose = Purpose::Client {
+            client,
+            seq,
+            life,
+            resumes: None,
+        };
+        let edits = SmallVec::from_iter([Edit::int(at, target.0)]);
+        node.push(
+            Lane::Urgent,
+            Waiting {
+                message,
+                edits,
+                pending: Some(Pending {
+                    command: "cancel".into(),
+                    purpose,
+                }),
+            },
+        );
+        Ok(())
+    }
+}
+
+pub(crate) fn denied() -> Failure {
+    Failure::loud(
+        FailureId::AccessDenied,
+        "this connection belongs to another user: bring the hub's token in `launch` or `attach` as \"breakroom\": {\"token\": ...}.",
+    )
+}
+
+/// The number and command of a broken request, as far as they can be made out, so that its sender can tell what failed.
+fn best_guess(bytes: Bytes) -> (FromClient, String) {
+    match Message::from_engine(bytes) {
+        Ok(message) => {
+            let command = match message.envelope() {
+                Envelope::Request { command } => command.to_string(),
+                _ => String::new(),
+            };
+            (
+                FromClient(message.seq().filter(|seq| *seq >= 0).unwrap_or(0)),
+                command,
+            )
+        }
+        Err(_) => (FromClient(0), String::new()),
+    }
+}

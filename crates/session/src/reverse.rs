@@ -1,0 +1,149 @@
+//! Requests of the engine: to the launcher if it can, else the hub's own answer. Never to two, never twice.
+
+use breakroom_dap::{Envelope, Json, Message, failure, response};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::client::{Asked, Outgoing};
+use crate::failure::FailureId;
+use crate::ids::{ClientId, FromEngine, NodeId, Ticket, ToClient};
+use crate::io::{Effect, TerminalRequest};
+use crate::node::{Lane, Waiting};
+use crate::session::Session;
+
+impl Session {
+    pub(crate) fn on_reverse(&mut self, node: NodeId, message: Message) {
+        let Envelope::Request { command } = message.envelope() else {
+            return;
+        };
+        let command = command.clone();
+        let seq = FromEngine(message.seq().unwrap_or(0));
+        let launcher = self.launcher.and_then(|launcher| self.clients.get_mut(&launcher));
+        let able = launcher.filter(|client| match &*command {
+            "runInTerminal" => client.declared.run_in_terminal,
+            "startDebugging" => client.declared.start_debugging,
+            _ => true,
+        });
+        match able {
+            Some(client) if !client.is_leaving() => {
+                let asks = Some(Asked { node, seq, command });
+                client.send(Outgoing {
+                    message,
+                    edits: SmallVec::new(),
+                    asks,
+                });
+            }
+            _ if &*command == "runInTerminal" => self.run_in_terminal(node, seq, message.payload()),
+            _ => {
+                let text = format!("no client of this session can answer `{command}`");
+                self.fail_reverse(node, seq, &command, &text);
+            }
+        }
+    }
+
+    fn run_in_terminal(&mut self, node: NodeId, seq: FromEngine, arguments: Option<Json>) {
+        let request = terminal_request(arguments);
+        if request.args.is_empty() {
+            return self.fail_reverse(
+                node,
+                seq,
+                "runInTerminal",
+                "`runInTerminal` needs at least one argument",
+            );
+        }
+        let ticket = self.new_ticket();
+        self.terminals.insert(ticket, (node, seq));
+        self.effect(Effect::RunInTerminal {
+            ticket,
+            node,
+            request,
+        });
+    }
+
+    pub(crate) fn on_terminal(&mut self, ticket: Ticket, result: Result<u32, String>) {
+        let Some((node, seq)) = self.terminals.remove(&ticket) else {
+            return self.odd();
+        };
+        match result {
+            Ok(pid) => {
+                let body = json!({"processId": pid});
+                self.answer_engine(node, response(seq.0, "runInTerminal", Some(body)));
+            }
+            Err(text) => self.fail_reverse(node, seq, "runInTerminal", &text),
+        }
+    }
+
+    /// A client's answer, under the number the engine gave its request.
+    pub(crate) fn on_reverse_answer(&mut self, client: ClientId, request_seq: Option<i64>, message: Message) {
+        let asked = self
+            .clients
+            .get_mut(&client)
+            .and_then(|client| client.asked.remove(&ToClient(request_seq?)));
+        let Some(Asked { node, seq, command }) = asked else {
+            return self.odd();
+        };
+        let mut edits: SmallVec<_> = message.answering(seq.0).into_iter().collect();
+        edits.extend(message.naming(&command));
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.push(
+                Lane::Urgent,
+                Waiting {
+                    message,
+                    edits,
+                    pending: None,
+                },
+            );
+        }
+    }
+
+    /// What a client was asked and can answer no more is failed to the engine, once.
+    pub(crate) fn fail_unanswered(&mut self, asked: impl IntoIterator<Item = Asked>) {
+        for Asked { node, seq, command } in asked {
+            let text = format!("the client that was asked for `{command}` is gone");
+            self.fail_reverse(node, seq, &command, &text);
+        }
+    }
+
+    fn fail_reverse(&mut self, node: NodeId, seq: FromEngine, command: &str, text: &str) {
+        self.answer_engine(
+            node,
+            failure(seq.0, command, FailureId::NobodyToAnswer as u32, text, false),
+        );
+    }
+
+    fn answer_engine(&mut self, node: NodeId, message: Message) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.push(
+                Lane::Urgent,
+                Waiting {
+                    message,
+                    edits: SmallVec::new(),
+                    pending: None,
+                },
+            );
+        }
+    }
+}
+
+fn terminal_request(arguments: Option<Json>) -> TerminalRequest {
+    let Some(arguments) = arguments else {
+        return TerminalRequest::default();
+    };
+    let args = arguments.get("args").into_iter().flat_map(Json::elements);
+    let env = arguments.get("env").into_iter().flat_map(Json::members);
+    TerminalRequest {
+        args: args.filter_map(|arg| Some(arg.as_str()?.into_owned())).collect(),
+        cwd: arguments
+            .str("cwd")
+            .map(|cwd| cwd.into_owned())
+            .filter(|cwd| !cwd.is_empty()),
+        env: env
+            .map(|(key, value)| {
+                (
+                    key.text().into_owned(),
+                    value.as_str().map(|text| text.into_owned()),
+                )
+            })
+            .collect(),
+    }
+}

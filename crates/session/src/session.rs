@@ -1,0 +1,200 @@
+//! The session itself: who takes part, and where each input goes.
+//!
+//! The rules live beside this file, one concern each; here is only what they share.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use breakroom_dap::{Message, Packet, event, failure, response};
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+use smallvec::SmallVec;
+
+use crate::client::{Client, Next, Outgoing};
+use crate::ending::Ending;
+use crate::failure::{Failure, Show};
+use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
+use crate::io::{Effect, Input};
+use crate::launch::Launch;
+use crate::minted::Minted;
+use crate::node::{Node, Phase};
+
+/// What is known before the first client says anything.
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
+    /// The engine, if the command line fixed it.
+    pub engine: Option<String>,
+    /// Names that an `adapterID` may choose an engine by, in lower case.
+    pub known_engines: Vec<String>,
+    /// Capabilities to answer with as long as no engine is chosen.
+    pub base_capabilities: Map<String, Value>,
+}
+
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) setup: Setup,
+    pub(crate) clients: BTreeMap<ClientId, Client>,
+    pub(crate) nodes: BTreeMap<NodeId, Node>,
+    /// The node that was launched; the last one if an engine was replaced.
+    pub(crate) root: Option<NodeId>,
+    pub(crate) launch: Launch,
+    /// The client that launched; reverse requests go to it.
+    pub(crate) launcher: Option<ClientId>,
+    /// What the engine is told about the client that started it.
+    pub(crate) introduction: Value,
+    pub(crate) ending: Ending,
+    pub(crate) minted: Minted,
+    /// Terminals that the driver was asked for, and which request of which engine each answers.
+    pub(crate) terminals: HashMap<Ticket, (NodeId, FromEngine)>,
+    pub(crate) now: Time,
+    effects: VecDeque<Effect>,
+    last_node: u32,
+    last_ticket: u32,
+    oddities: u64,
+}
+
+impl Session {
+    pub fn new(setup: Setup) -> Self {
+        Session {
+            setup,
+            clients: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            root: None,
+            launch: Launch::Unasked,
+            launcher: None,
+            introduction: Value::Null,
+            ending: Ending::No,
+            minted: Minted::default(),
+            terminals: HashMap::new(),
+            now: Time::default(),
+            effects: VecDeque::new(),
+            last_node: 0,
+            last_ticket: 0,
+            oddities: 0,
+        }
+    }
+
+    pub fn on(&mut self, now: Time, input: Input) {
+        self.now = now;
+        match input {
+            Input::ClientJoined { client, access } => {
+                self.clients.insert(client, Client::new(access));
+            }
+            Input::Client { client, message } => self.on_client(client, message),
+            Input::ClientBroken { client, reason } => self.on_client_broken(client, reason),
+            Input::ClientLeft { client } => self.on_client_left(client),
+            Input::NodeUp { node, facts } => self.on_node_up(node, facts),
+            Input::NodeFailed { node, reason } => self.on_node_failed(node, reason),
+            Input::Engine { node, message } => self.on_engine(node, message),
+            Input::NodeEnded { node, end } => self.on_node_ended(node, &end),
+            Input::Output { node, category, text } => self.on_output(node, category, &text),
+            Input::Terminal { ticket, result } => self.on_terminal(ticket, result),
+            Input::Timer => self.on_timer(),
+            Input::Shutdown { reason } => self.on_shutdown(&reason),
+        }
+    }
+
+    pub fn poll_client(&mut self, client: ClientId) -> Next {
+        self.clients.get_mut(&client).map_or(Next::Wait, Client::next)
+    }
+
+    pub fn poll_engine(&mut self, node: NodeId) -> Option<Packet> {
+        let now = self.now;
+        self.nodes.get_mut(&node)?.next(now)
+    }
+
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// Whether the engine should be read. Not while every client is behind: then nothing is lost and nothing grows.
+    pub fn wants_engine(&self) -> bool {
+        self.clients.is_empty()
+            || self
+                .clients
+                .values()
+                .any(|client| client.is_leaving() || !client.is_behind())
+    }
+
+    /// Whether nothing of the session is left to care for.
+    pub fn is_over(&self) -> bool {
+        let ended = |node: &Node| matches!(node.phase, Phase::Ended { .. });
+        self.clients.is_empty() && self.nodes.values().all(ended)
+    }
+
+    /// How many messages of peers were dropped because they were not legal.
+    pub fn oddities(&self) -> u64 {
+        self.oddities
+    }
+
+    pub(crate) fn odd(&mut self) {
+        self.oddities += 1;
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) {
+        self.effects.push_back(effect);
+    }
+
+    pub(crate) fn new_node(&mut self) -> NodeId {
+        self.last_node += 1;
+        let id = NodeId(self.last_node);
+        self.nodes.insert(id, Node::new(id));
+        id
+    }
+
+    pub(crate) fn new_ticket(&mut self) -> Ticket {
+        self.last_ticket += 1;
+        Ticket(self.last_ticket)
+    }
+
+    pub(crate) fn root(&mut self) -> Option<&mut Node> {
+        self.nodes.get_mut(&self.root?)
+    }
+
+    /// Answers a client's request in the hub's own name.
+    pub(crate) fn answer(&mut self, client: ClientId, seq: FromClient, command: &str, body: Option<Value>) {
+        self.send(client, response(seq.0, command, body));
+    }
+
+    pub(crate) fn refuse(&mut self, client: ClientId, seq: FromClient, command: &str, refusal: &Failure) {
+        let show = refusal.show == Show::ToUser;
+        self.send(
+            client,
+            failure(seq.0, command, refusal.id as u32, &refusal.text, show),
+        );
+    }
+
+    pub(crate) fn send(&mut self, client: ClientId, message: Message) {
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.send(Outgoing::plain(message));
+        }
+    }
+
+    /// Says something to one client, in its console.
+    pub(crate) fn say(&mut self, client: ClientId, text: &str) {
+        let body = json!({"category": "console", "output": format!("breakroom: {text}\n")});
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.event(event("output", Some(body)), SmallVec::new());
+        }
+    }
+
+    fn on_engine(&mut self, node: NodeId, bytes: Bytes) {
+        use breakroom_dap::Envelope;
+        let Some(known) = self.nodes.get(&node) else {
+            return self.odd();
+        };
+        if matches!(known.phase, Phase::Starting | Phase::Ended { .. }) {
+            return self.odd();
+        }
+        let Ok(message) = Message::from_engine(bytes) else {
+            return self.odd();
+        };
+        match message.envelope() {
+            Envelope::Response { request_seq, .. } => {
+                let request_seq = *request_seq;
+                self.on_response(node, request_seq, message);
+            }
+            Envelope::Event { .. } => self.on_event(node, message),
+            Envelope::Request { .. } => self.on_reverse(node, message),
+        }
+    }
+}

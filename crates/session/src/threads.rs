@@ -1,0 +1,304 @@
+//! Which threads run, which are stopped, and in which epoch.
+//!
+//! An epoch is one stop, or one run, of one thread: whatever an engine numbers in it means nothing later.
+//! A resume is tentative until the engine commits to it; if it fails, the stop and its ids come back.
+
+use std::collections::HashMap;
+
+use crate::ids::ClientId;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(crate) struct Epoch(u64);
+
+/// How long a reference stays valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Life {
+    /// Until this thread is resumed or stops again.
+    Thread(i64, Epoch),
+    /// Until anything is resumed: results of an evaluation outside any frame.
+    Stop(Epoch),
+    /// As long as the session: objects that an engine printed to the console.
+    Session,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running {
+        epoch: Epoch,
+        by: Option<ClientId>,
+    },
+    Stopped {
+        epoch: Epoch,
+    },
+    /// A resume was sent and the engine has not committed to it.
+    Resuming {
+        from: Epoch,
+        by: ClientId,
+    },
+}
+
+impl State {
+    fn epoch(self) -> Epoch {
+        match self {
+            State::Running { epoch, .. } | State::Stopped { epoch } | State::Resuming { from: epoch, .. } => {
+                epoch
+            }
+        }
+    }
+}
+
+/// The thread is not stopped, because this client resumed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ResumedBy(pub ClientId);
+
+#[derive(Debug)]
+pub(crate) struct Threads {
+    /// State of every thread that is not in `known`.
+    others: State,
+    known: HashMap<i64, State>,
+    /// Ended by any resume.
+    stop: Epoch,
+    last: u64,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        let first = Epoch(0);
+        Threads {
+            others: State::Running {
+                epoch: first,
+                by: None,
+            },
+            known: HashMap::new(),
+            stop: first,
+            last: 0,
+        }
+    }
+}
+
+impl Threads {
+    fn next_epoch(&mut self) -> Epoch {
+        self.last += 1;
+        Epoch(self.last)
+    }
+
+    fn state(&self, thread: i64) -> State {
+        self.known.get(&thread).copied().unwrap_or(self.others)
+    }
+
+    fn every(&mut self, mut change: impl FnMut(&mut State)) {
+        change(&mut self.others);
+        self.known.values_mut().for_each(change);
+    }
+
+    pub fn life(&self, thread: i64) -> Life {
+        Life::Thread(thread, self.state(thread).epoch())
+    }
+
+    pub fn life_of_this_stop(&self) -> Life {
+        Life::Stop(self.stop)
+    }
+
+    /// Whether references of that life may still be used; if a resume under way forbids it, whose.
+    pub fn check(&self, life: Life) -> Result<(), Option<ResumedBy>> {
+        let (state, epoch) = match life {
+            Life::Session => return Ok(()),
+            Life::Stop(epoch) => return if epoch == self.stop { Ok(()) } else { Err(None) },
+            Life::Thread(thread, epoch) => (self.state(thread), epoch),
+        };
+        match state {
+            State::Resuming { by, .. } => Err(Some(ResumedBy(by))),
+            _ if state.epoch() == epoch => Ok(()),
+            State::Running { by, .. } => Err(by.map(ResumedBy)),
+            State::Stopped { .. } => Err(None),
+        }
+    }
+
+    /// Who is resuming this thread right now.
+    pub fn resuming(&self, thread: i64) -> Option<ResumedBy> {
+        match self.state(thread) {
+            State::Resuming { by, .. } => Some(ResumedBy(by)),
+            _ => None,
+        }
+    }
+
+    /// Begins a resume. Refused only if a client resumed the thread before; a thread that runs for any other
+    /// reason is the engine's to judge.
+    pub fn begin_resume(&mut self, thread: Option<i64>, single: bool, by: ClientId) -> Result<(), ResumedBy> {
+        let asked = thread.map_or(self.others, |thread| self.state(thread));
+        match asked {
+            State::Resuming { by, .. } | State::Running { by: Some(by), .. } => return Err(ResumedBy(by)),
+            _ => {}
+        }
+        let begin = |state: &mut State| {
+            if let State::Stopped { epoch } = *state {
+                *state = State::Resuming { from: epoch, by };
+            }
+        };
+        match thread {
+            Some(thread) if single => begin(self.known.entry(thread).or_insert(asked)),
+            _ => self.every(begin),
+        }
+        Ok(())
+    }
+
+    /// The engine refused: the stop and its references are back.
+    pub fn abort_resume(&mut self, by: ClientId) {
+        self.every(|state| {
+            if let State::Resuming { from, by: whose } = *state
+                && whose == by
+            {
+                *state = State::Stopped { epoch: from };
+            }
+        });
+    }
+
+    /// The engine answered a resume with success. With `all` false only `thread` went on.
+    pub fn commit_resume(&mut self, thread: Option<i64>, all: bool, by: ClientId) {
+        let epoch = self.next_epoch();
+        if let (Some(thread), false) = (thread, all) {
+            let state = self.state(thread);
+            if matches!(state, State::Resuming { by: whose, .. } if whose == by) {
+                self.known.insert(thread, State::Running { epoch, by: Some(by) });
+            }
+            self.abort_resume(by);
+        } else {
+            self.every(|state| {
+                if matches!(*state, State::Resuming { by: whose, .. } if whose == by) {
+                    *state = State::Running { epoch, by: Some(by) };
+                }
+            });
+        }
+        self.stop = epoch;
+    }
+
+    pub fn on_continued(&mut self, thread: Option<i64>, all: bool) {
+        let epoch = self.next_epoch();
+        let run = |state: &mut State| match *state {
+            State::Running { .. } => {}
+            State::Stopped { .. } => *state = State::Running { epoch, by: None },
+            State::Resuming { by, .. } => *state = State::Running { epoch, by: Some(by) },
+        };
+        match thread {
+            Some(thread) if !all => {
+                let mut state = self.state(thread);
+                run(&mut state);
+                self.known.insert(thread, state);
+            }
+            _ => self.every(run),
+        }
+        self.stop = epoch;
+    }
+
+    /// A stop begins a new epoch for its own thread. Others that were stopped already keep theirs: lldb announces
+    /// one stop with an event per thread, and what a client read after the first must stay valid.
+    pub fn on_stopped(&mut self, thread: Option<i64>, all: bool) {
+        let epoch = self.next_epoch();
+        if all || thread.is_none() {
+            self.every(|state| {
+                if !matches!(state, State::Stopped { .. }) {
+                    *state = State::Stopped { epoch };
+                }
+            });
+        }
+        if let Some(thread) = thread {
+            self.known.insert(thread, State::Stopped { epoch });
+        }
+        self.stop = epoch;
+    }
+
+    pub fn on_exited(&mut self, thread: i64) {
+        self.known.remove(&thread);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: ClientId = ClientId(1);
+    const OTHER: ClientId = ClientId(2);
+
+    fn stopped(thread: i64) -> Threads {
+        let mut threads = Threads::default();
+        threads.on_stopped(Some(thread), true);
+        threads
+    }
+
+    #[test]
+    fn a_resume_ends_the_references_of_its_stop_even_if_the_engine_counts_anew() {
+        let mut threads = stopped(1);
+        let life = threads.life(1);
+        assert_eq!(threads.check(life), Ok(()));
+        threads.begin_resume(Some(1), false, ME).unwrap();
+        assert_eq!(threads.check(life), Err(Some(ResumedBy(ME))));
+        threads.commit_resume(Some(1), true, ME);
+        threads.on_stopped(Some(1), true);
+        assert_eq!(threads.check(life), Err(None));
+        assert_eq!(threads.check(threads.life(1)), Ok(()));
+    }
+
+    #[test]
+    fn a_failed_resume_brings_the_references_back() {
+        let mut threads = stopped(1);
+        let life = threads.life(1);
+        threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.abort_resume(ME);
+        assert_eq!(threads.check(life), Ok(()));
+    }
+
+    #[test]
+    fn the_second_of_two_resumes_is_refused_with_the_name_of_the_first() {
+        let mut threads = stopped(1);
+        threads.begin_resume(Some(1), false, ME).unwrap();
+        assert_eq!(threads.begin_resume(Some(1), false, OTHER), Err(ResumedBy(ME)));
+        threads.commit_resume(Some(1), true, ME);
+        assert_eq!(threads.begin_resume(Some(1), false, OTHER), Err(ResumedBy(ME)));
+    }
+
+    #[test]
+    fn resuming_one_thread_leaves_the_references_of_another() {
+        let mut threads = stopped(1);
+        let other = threads.life(2);
+        threads.begin_resume(Some(1), true, ME).unwrap();
+        threads.commit_resume(Some(1), false, ME);
+        assert_eq!(threads.check(other), Ok(()));
+        assert!(threads.check(threads.life(1)).is_ok());
+    }
+
+    #[test]
+    fn continue_that_turns_out_to_resume_one_thread_restores_the_rest() {
+        let mut threads = stopped(1);
+        let (one, two) = (threads.life(1), threads.life(2));
+        threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.commit_resume(Some(1), false, ME);
+        assert!(threads.check(one).is_err());
+        assert_eq!(threads.check(two), Ok(()));
+    }
+
+    #[test]
+    fn a_stop_that_overtakes_the_answer_of_its_step_commits_it() {
+        let mut threads = stopped(1);
+        threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.on_stopped(Some(1), true);
+        let life = threads.life(1);
+        threads.commit_resume(Some(1), true, ME);
+        assert_eq!(threads.check(life), Ok(()));
+    }
+
+    #[test]
+    fn one_stop_announced_once_per_thread_keeps_what_was_read_in_between() {
+        let mut threads = stopped(1);
+        let life = threads.life(1);
+        threads.on_stopped(Some(2), true);
+        assert_eq!(threads.check(life), Ok(()));
+    }
+
+    #[test]
+    fn an_engine_that_ran_by_itself_ends_the_references_at_its_next_stop() {
+        let mut threads = stopped(1);
+        let life = threads.life(1);
+        threads.on_stopped(Some(1), true);
+        assert_eq!(threads.check(life), Err(None));
+    }
+}

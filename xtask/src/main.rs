@@ -1,0 +1,73 @@
+//! Chores of the project: `cargo xtask test`, `cargo xtask lint`.
+//!
+//! It installs what the tests need and runs cargo. It knows nothing of how Breakroom works inside.
+
+mod lint;
+mod needs;
+mod test;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+const HELP: &str = "\
+cargo xtask test [--skip NAME]... [-- ARGUMENTS OF cargo test]
+    Installs what the tests need and is missing, says what it does, and runs every test.
+    --skip NAME   do without NAME; its tests report themselves as skipped
+
+cargo xtask lint
+    Format, clippy, the tidy tests, and cargo-deny if it is installed.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.split_first() {
+        Some((task, rest)) if task == "test" => test::run(rest),
+        Some((task, [])) if task == "lint" => lint::lint(),
+        Some((task, [])) if ["help", "--help", "-h"].contains(&task.as_str()) => {
+            println!("{HELP}\n\n{}", needs::help());
+            Ok(())
+        }
+        _ => Err(anyhow::anyhow!("no such task: {arguments:?}\n\n{HELP}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says what it runs, runs it in the workspace, fails if it fails.
+fn run(command: &mut Command) -> Result<()> {
+    let shown = shown(command);
+    eprintln!("xtask: {shown}");
+    let status = command
+        .current_dir(workspace()?)
+        .status()
+        .with_context(|| format!("cannot run `{shown}`"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status})");
+    }
+    Ok(())
+}
+
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words
+        .map(|word| word.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+fn workspace() -> Result<PathBuf> {
+    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    Ok(xtask.parent().context("xtask lies in the workspace")?.to_owned())
+}
