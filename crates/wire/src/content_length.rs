@@ -53,6 +53,15 @@ impl ContentLength {
         &self.quirks
     }
 
+    /// Whether a header has begun and not ended: its writer may be dribbling it on purpose.
+    pub fn is_in_header(&self) -> bool {
+        match &self.state {
+            State::Header(_) => true,
+            State::Between => !self.buffer.unread().is_empty(),
+            State::Body(_) | State::Failed(_) => false,
+        }
+    }
+
     fn advance(&mut self) -> Result<Option<Frame>, FrameError> {
         loop {
             match &mut self.state {

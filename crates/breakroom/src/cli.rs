@@ -1,0 +1,177 @@
+//! The words of the command line, and what each is for.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use breakroom_door_dap::{Hub, Options, Place};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+/// One live debug session for every editor, agent and debugger.
+///
+/// Put `breakroom dap` where your editor expects a debug adapter, or debug a file right here with `breakroom run FILE`.
+/// `breakroom doctor` says which debuggers are found and how to install the others.
+#[derive(Parser)]
+#[command(name = "breakroom", version, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to log to stderr: error, warn, info, debug or trace, or a filter as in RUST_LOG.
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub log: Option<String>,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Show a live session: a small program, stopped at a breakpoint.
+    ///
+    /// Prints where it stopped and how an editor gets such a session through each door; ends with Ctrl-C.
+    Demo {
+        /// Make the tour without waiting: stop, look, step, continue to the end.
+        #[arg(long)]
+        once: bool,
+    },
+    /// Debug a program here in the terminal.
+    ///
+    /// The debugger is chosen by the file. Commands can be piped in: `printf 'break 3\ncontinue\nbt\n' | breakroom run t.py`.
+    Run(RunArgs),
+    /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
+    Dap(DapArgs),
+    /// List the debuggers: where each was found and its version, or the command that installs it.
+    Doctor {
+        /// Print an array of objects for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust the commands in this project's `.breakroom.toml`, as it is now.
+    Trust {
+        /// The file, by default the one in this folder.
+        #[arg(default_value = ".breakroom.toml")]
+        file: PathBuf,
+    },
+    /// Run the hub in the foreground. Doors start it by themselves when they need it.
+    Serve {
+        /// End after this long without a session, such as 90s or 10m.
+        #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+        idle_exit: Duration,
+        /// The listening socket is stdin, bound by whoever started this.
+        #[arg(long, hide = true)]
+        inherited: bool,
+    },
+    /// Print the completions of a shell: bash, zsh, fish, elvish or powershell.
+    Completions { shell: clap_complete::Shell },
+}
+
+#[derive(Args)]
+pub struct RunArgs {
+    /// The program: a script, or an executable with debug information.
+    pub file: PathBuf,
+    /// Its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub args: Vec<String>,
+    /// Break at LINE, FILE:LINE or FUNCTION, optionally with ` if CONDITION`. Without any, stop at the entry.
+    #[arg(short, long = "break", value_name = "PLACE")]
+    pub breakpoints: Vec<breakroom_door_terminal::Place>,
+    /// The debugger, if not the one the file suggests.
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: Option<String>,
+    #[command(flatten)]
+    pub hub: HubArgs,
+}
+
+#[derive(Args)]
+pub struct DapArgs {
+    /// Listen on HOST:PORT instead; port 0 takes a free one. The first line on stdout says which.
+    #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with = "socket")]
+    listen: Option<SocketAddr>,
+    /// Listen on a unix socket instead.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The debugger: python, lldb, go, ... Without it `adapterID`, then `type` or `program` of the launch decide.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    #[command(flatten)]
+    hub: HubArgs,
+}
+
+#[derive(Args)]
+pub struct HubArgs {
+    /// Hold the session in this process instead of the shared hub.
+    #[arg(long)]
+    private: bool,
+}
+
+impl HubArgs {
+    pub fn hub(&self) -> Hub {
+        if self.private { Hub::Private } else { Hub::Daemon }
+    }
+}
+
+impl Command {
+    pub fn perform(self) -> Result<ExitCode> {
+        match self {
+            Command::Demo { once } => crate::demo::demo(once),
+            Command::Run(args) => crate::run::run(args),
+            Command::Dap(args) => dap(args),
+            Command::Doctor { json } => crate::doctor::doctor(json),
+            Command::Trust { file } => crate::doctor::trust(&file),
+            Command::Serve { idle_exit, inherited } => crate::serve::serve(idle_exit, inherited),
+            Command::Completions { shell } => {
+                clap_complete::generate(shell, &mut Cli::command(), "breakroom", &mut std::io::stdout());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+fn dap(args: DapArgs) -> Result<ExitCode> {
+    let place = match (args.listen, args.socket) {
+        (Some(address), _) => Place::Listen(address),
+        (None, Some(path)) => Place::Socket(path),
+        (None, None) => Place::Stdio,
+    };
+    let options = Options { place, engine: args.kind, hub: args.hub.hub(), executable: this_program()? };
+    breakroom_door_dap::run(options)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn this_program() -> Result<PathBuf> {
+    std::env::current_exe().context("this program's own file cannot be found")
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let mut addresses = text.to_socket_addrs().map_err(|error| format!("{error}; write it as 127.0.0.1:0"))?;
+    addresses.next().ok_or_else(|| "that name has no address; write it as 127.0.0.1:0".to_owned())
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let hint = || format!("`{text}` is no time; write it as 90s, 10m or 2h");
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| hint())?;
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => number,
+        "m" => number.saturating_mul(60),
+        "h" => number.saturating_mul(3600),
+        _ => return Err(hint()),
+    };
+    Ok(Duration::from_secs(seconds.min(365 * 24 * 3600)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        assert!(duration("10x").is_err() && duration("").is_err() && duration("m").is_err());
+    }
+}

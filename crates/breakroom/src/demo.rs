@@ -1,0 +1,160 @@
+//! `breakroom demo`: a live session to look at, and the tour through it.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use breakroom_door_dap::Hub;
+use breakroom_door_terminal::{Client, Request};
+use breakroom_engines::{Catalog, Context, Entry};
+use serde_json::{Value, json};
+
+use crate::local::Local;
+
+const PROGRAM: &str = include_str!("demo/coffee.py");
+/// The line in it where the demo stops.
+const MARK: &str = "# the demo stops here";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub fn demo(once: bool) -> Result<ExitCode> {
+    let context = Context::of_this_process();
+    let catalog = Catalog::load(&context)?;
+    let entry = catalog.by_type("python").context("the catalog has no Python debugger")?;
+    install_if_missing(entry, &context)?;
+    let folder = Folder::new()?;
+    let program = folder.0.join("coffee.py");
+    std::fs::write(&program, PROGRAM)?;
+    let local = Local::connect(Hub::Daemon, Some(entry.name.clone()))?;
+    let mut tour = Tour { client: Client::new(local.stream.try_clone()?, local.stream.try_clone()?) };
+    tour.begin(entry, &program, &context)?;
+    tour.look()?;
+    if once {
+        tour.go_on()?;
+    } else {
+        how_to_get_one();
+        wait_for_interrupt()?;
+        println!("ending the demo");
+    }
+    tour.client.request("disconnect", json!({"terminateDebuggee": true}))?;
+    local.finish()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Tour {
+    client: Client,
+}
+
+impl Tour {
+    fn begin(&mut self, entry: &Entry, program: &Path, context: &Context) -> Result<()> {
+        println!("starting {} on a small program, {}", entry.name, program.display());
+        self.client.initialize(entry.kind())?;
+        let line = PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
+        let launch = Value::Object(entry.launch_for(program, &[], context));
+        self.client.start(Request::Launch, launch, |client| {
+            let breakpoints = json!({"source": {"path": program}, "breakpoints": [{"line": line}]});
+            client.request("setBreakpoints", breakpoints).map(|_| ())
+        })?;
+        Ok(())
+    }
+
+    /// Waits for the next stop; false if the program ended instead.
+    fn stopped(&mut self) -> Result<Option<i64>> {
+        loop {
+            let event = self.client.next_event(PATIENCE)?;
+            match event.name.as_str() {
+                "stopped" => return Ok(Some(event.body["threadId"].as_i64().unwrap_or(1))),
+                "terminated" => return Ok(None),
+                "exited" => println!("the program ended with exit code {}", event.body["exitCode"]),
+                "output" if matches!(event.body["category"].as_str(), None | Some("stdout" | "stderr")) => {
+                    print!("{}", event.body["output"].as_str().unwrap_or_default());
+                    std::io::stdout().flush()?;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let Some(thread) = self.stopped()? else { bail!("the program ended before its breakpoint") };
+        let stack = self.client.request("stackTrace", json!({"threadId": thread, "levels": 5}))?;
+        println!("stopped at a breakpoint:");
+        for frame in stack["stackFrames"].as_array().into_iter().flatten() {
+            println!("  {}, line {}", text(&frame["name"]), frame["line"]);
+        }
+        let frame = &stack["stackFrames"][0]["id"];
+        let scopes = self.client.request("scopes", json!({"frameId": frame}))?;
+        let reference = &scopes["scopes"][0]["variablesReference"];
+        let variables = self.client.request("variables", json!({"variablesReference": reference}))?;
+        println!("with these variables:");
+        for variable in variables["variables"].as_array().into_iter().flatten().take(10) {
+            println!("  {} = {}", text(&variable["name"]), text(&variable["value"]));
+        }
+        Ok(())
+    }
+
+    fn go_on(&mut self) -> Result<()> {
+        println!("one step over:");
+        self.client.request("next", json!({"threadId": 1}))?;
+        self.look()?;
+        println!("and on to the end:");
+        self.client.request("setBreakpoints", json!({"source": {"path": "coffee.py"}, "breakpoints": []})).ok();
+        loop {
+            self.client.request("continue", json!({"threadId": 1}))?;
+            if self.stopped()?.is_none() {
+                println!("the demo is over: started, stopped, looked, stepped, ended.");
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn how_to_get_one() {
+    println!();
+    println!("The session is live. To have one in your editor:");
+    println!("  dap      put `breakroom dap` where it expects a debug adapter (stdin and stdout),");
+    println!("           or `breakroom dap --listen 127.0.0.1:4711` where it expects a port");
+    println!("  terminal `breakroom run FILE`");
+    println!("Ctrl-C ends the demo.");
+}
+
+fn wait_for_interrupt() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(tokio::signal::ctrl_c()).context("Ctrl-C cannot be waited for")
+}
+
+fn install_if_missing(entry: &Entry, context: &Context) -> Result<()> {
+    if entry.find(context).is_ok() {
+        return Ok(());
+    }
+    let command = entry.install_command(context);
+    println!("{} is not installed. Installing it with: {command}", entry.name);
+    let status = std::process::Command::new("sh").args(["-c", &command]).status();
+    if !status.context("the command cannot be run")?.success() {
+        bail!("that did not work; run it yourself and try again");
+    }
+    entry.find(context)?;
+    Ok(())
+}
+
+/// A folder that goes when the demo does.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("breakroom-demo-{}", std::process::id()));
+        std::fs::create_dir(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

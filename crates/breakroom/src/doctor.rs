@@ -1,0 +1,87 @@
+//! `breakroom doctor`: which debuggers there are, and how to get the others. And `breakroom trust`.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use breakroom_engines::{Catalog, Context, Entry};
+use serde_json::{Value, json};
+
+pub fn doctor(as_json: bool) -> Result<ExitCode> {
+    let context = Context::of_this_process();
+    let catalog = Catalog::load(&context)?;
+    let findings: Vec<_> = catalog.entries().iter().map(|entry| examine(entry, &context)).collect();
+    if as_json {
+        println!("{:#}", Value::Array(findings.iter().map(Finding::to_json).collect()));
+    } else {
+        findings.iter().for_each(Finding::print);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Finding<'a> {
+    entry: &'a Entry,
+    outcome: Outcome,
+    install: String,
+}
+
+enum Outcome {
+    Found { path: String, version: Option<String> },
+    Missing { reason: String },
+}
+
+fn examine<'a>(entry: &'a Entry, context: &Context) -> Finding<'a> {
+    let outcome = match entry.find(context) {
+        Ok(found) => Outcome::Found { version: entry.version(&found, context), path: found.path.display().to_string() },
+        Err(error) => Outcome::Missing { reason: error.to_string() },
+    };
+    Finding { entry, outcome, install: entry.install_command(context) }
+}
+
+impl Finding<'_> {
+    fn to_json(&self) -> Value {
+        let (path, version, reason) = match &self.outcome {
+            Outcome::Found { path, version } => (Some(path), version.as_ref(), None),
+            Outcome::Missing { reason } => (None, None, Some(reason)),
+        };
+        json!({
+            "name": self.entry.name,
+            "types": self.entry.types,
+            "languages": self.entry.languages,
+            "found": path.is_some(),
+            "path": path,
+            "version": version,
+            "reason": reason,
+            "install": self.install,
+        })
+    }
+
+    fn print(&self) {
+        let (name, languages) = (&self.entry.name, self.entry.languages.join(", "));
+        match &self.outcome {
+            Outcome::Found { path, version } => {
+                let version = version.as_deref().unwrap_or("version unknown");
+                println!("{} {name:<10} {version:<12} {path}  ({languages})", mark("ok", "32"));
+            }
+            Outcome::Missing { .. } => {
+                println!("{} {name:<10} not found  ({languages})", mark("--", "33"));
+                println!("   install it with: {}", self.install);
+            }
+        }
+    }
+}
+
+fn mark(text: &str, colour: &str) -> String {
+    if std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
+        format!("\x1b[{colour}m{text}\x1b[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+pub fn trust(file: &Path) -> Result<ExitCode> {
+    let trusted = breakroom_engines::trust(file, &Context::of_this_process())?;
+    println!("{} is trusted as it is now; a change has to be trusted again.", trusted.display());
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,43 @@
+//! `breakroom`: the command line, and the only place that knows everything.
+
+mod cli;
+mod demo;
+mod doctor;
+mod local;
+mod run;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // The guard runs once for every engine and needs nothing that the rest does.
+    if std::env::args_os().nth(1).is_some_and(|command| command == "guard") {
+        return breakroom_engines::guard_main();
+    }
+    let cli = cli::Cli::parse();
+    start_log(cli.log.as_deref());
+    match cli.command.perform() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("breakroom: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Logs go to stderr: stdout belongs to the protocol or the answer.
+fn start_log(level: Option<&str>) {
+    use std::io::IsTerminal;
+    let filter = match level {
+        Some(level) => tracing_subscriber::EnvFilter::new(level),
+        None => tracing_subscriber::EnvFilter::try_from_default_env()
+            .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+}

@@ -1,0 +1,27 @@
+//! `breakroom serve`: the daemon itself.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use breakroom_hub::{Daemon, IdleExit};
+
+use crate::cli::this_program;
+
+pub fn serve(idle_exit: Duration, inherited: bool) -> Result<ExitCode> {
+    // Away from the terminal and the folder of whoever happened to need it first.
+    if inherited {
+        let _ = rustix::process::setsid();
+    }
+    std::env::set_current_dir("/").context("cannot go to /")?;
+    let listener = match inherited {
+        true => Some(UnixListener::from(
+            std::io::stdin().as_fd().try_clone_to_owned().context("stdin is not the listening socket")?,
+        )),
+        false => None,
+    };
+    Daemon::new(listener, this_program()?)?.run(IdleExit(idle_exit))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,94 @@
+//! The DAP door: editors over stdio, TCP or a unix socket.
+//!
+//! The door speaks no DAP itself. It finds out who is there, hands the connection to the hub and stays only as the
+//! sign that its client lives.
+
+mod listen;
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+
+use breakroom_engines::Context;
+use breakroom_hub::{Door, Link, LinkError, PeerAccess, connect_or_start, passable, run_private};
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub place: Place,
+    /// The engine, if the command line fixes it.
+    pub engine: Option<String>,
+    pub hub: Hub,
+    /// This program, to be started as daemon and as guard.
+    pub executable: PathBuf,
+}
+
+/// Where clients come in.
+#[derive(Debug, Clone)]
+pub enum Place {
+    Stdio,
+    Listen(SocketAddr),
+    Socket(PathBuf),
+}
+
+/// Which hub holds the sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hub {
+    /// The user's daemon, started if it does not run.
+    Daemon,
+    /// One inside this process.
+    Private,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    #[error("{0}")]
+    Link(#[from] LinkError),
+    #[error("{0}")]
+    Lost(String),
+    #[error("{what}: {source}")]
+    Io { what: String, source: io::Error },
+    #[error(
+        "{0} is not a loopback address. Whoever reaches a debug port can run any code as you; listen on 127.0.0.1 and use `ssh -L` from elsewhere"
+    )]
+    NotLoopback(SocketAddr),
+    #[error("somebody listens at {0} already; choose another path")]
+    InUse(PathBuf),
+}
+
+pub fn run(options: Options) -> Result<(), DoorError> {
+    match options.place.clone() {
+        Place::Stdio => {
+            let clone = |fd: io::Result<OwnedFd>| fd.map_err(|source| io_error("stdin or stdout is not open", source));
+            let input = clone(io::stdin().as_fd().try_clone_to_owned())?;
+            let output = clone(io::stdout().as_fd().try_clone_to_owned())?;
+            let (input, output) =
+                passable(input, output).map_err(|source| io_error("stdin or stdout cannot be used", source))?;
+            serve(&options, input, output, PeerAccess::SameUser)
+        }
+        Place::Listen(address) => listen::tcp(&options, address),
+        Place::Socket(path) => listen::unix(&options, &path),
+    }
+}
+
+/// Serves one client to its end.
+pub fn serve(options: &Options, input: OwnedFd, output: OwnedFd, access: PeerAccess) -> Result<(), DoorError> {
+    let door = Door { input, output, control: None, access, engine: options.engine.clone() };
+    let context = Context::of_this_process();
+    let door = match options.hub {
+        Hub::Private => door,
+        Hub::Daemon => match Link::hand_over(connect_or_start(&options.executable)?, door, &context) {
+            Ok(link) => return link.wait().map_or(Ok(()), |reason| Err(DoorError::Lost(reason))),
+            Err(LinkError::OtherWorld(door)) => {
+                tracing::info!("the hub runs in another namespace, so this session gets one of its own");
+                *door
+            }
+            Err(error) => return Err(error.into()),
+        },
+    };
+    run_private(door, context, options.executable.clone()).map_err(|source| io_error("the session failed", source))
+}
+
+fn io_error(what: impl Into<String>, source: io::Error) -> DoorError {
+    DoorError::Io { what: what.into(), source }
+}

@@ -1,0 +1,189 @@
+//! The daemon: it lets doors in and gives each client's connection to a thread where its session lives.
+//!
+//! It was started by whoever needed it first, who bound the socket under a lock and hands it over, so that nobody
+//! has to wait for it. It goes when nobody has needed it for a while.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::driver::Door;
+use crate::hello::{self, Hello, MAX_HELLO, Namespaces, PROTOCOL, Welcome};
+use crate::link;
+use crate::passing;
+use crate::worker::{Job, Sessions, Workers};
+
+/// A door that connects and says nothing is let go.
+const HELLO_PATIENCE: Duration = Duration::from_secs(10);
+/// How long sessions may take to end when the hub must go.
+const SHUTDOWN: Duration = Duration::from_secs(5);
+
+/// How long the daemon stays without a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdleExit(pub Duration);
+
+impl Default for IdleExit {
+    fn default() -> Self {
+        IdleExit(Duration::from_secs(600))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    #[error("the hub cannot listen: {0}")]
+    Listen(#[from] link::LinkError),
+    #[error("the hub cannot go on: {0}")]
+    Io(#[from] io::Error),
+}
+
+pub struct Daemon {
+    listener: UnixListener,
+    socket: PathBuf,
+    guard: PathBuf,
+}
+
+impl Daemon {
+    /// A daemon on a socket that its starter has bound, or on one that it binds itself.
+    pub fn new(inherited: Option<UnixListener>, guard: PathBuf) -> Result<Self, DaemonError> {
+        let socket = link::socket_path()?;
+        let listener = match inherited {
+            Some(listener) => listener,
+            None => link::bind_under_lock()?,
+        };
+        listener.set_nonblocking(true)?;
+        Ok(Daemon { listener, socket, guard })
+    }
+
+    /// Serves until nobody needs it any more, or until it is told to go.
+    pub fn run(self, idle: IdleExit) -> Result<(), DaemonError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.serve(idle))
+    }
+
+    async fn serve(self, idle: IdleExit) -> Result<(), DaemonError> {
+        let listener = tokio::net::UnixListener::from_std(self.listener.try_clone()?)?;
+        let workers = Arc::new(Workers::start(&self.guard)?);
+        let sessions = workers.sessions.clone();
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut idle_since = Instant::now();
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        idle_since = Instant::now();
+                        welcome(stream.into_std()?, workers.clone());
+                    }
+                    // Out of descriptors: the sessions go on, and new ones wait until some are free.
+                    Err(error) => {
+                        tracing::warn!("a door could not be let in: {error}");
+                        let _ = timeout(Duration::from_millis(100), sessions.ended.notified()).await;
+                    }
+                },
+                () = sessions.ended.notified() => idle_since = Instant::now(),
+                () = sleep_until(idle_since + idle.0) => {
+                    if sessions.count() > 0 {
+                        idle_since = Instant::now();
+                    } else if self.leave()? {
+                        return Ok(());
+                    }
+                }
+                _ = terminate.recv() => break,
+                _ = interrupt.recv() => break,
+            }
+        }
+        // Nobody new is let in, and whoever comes now starts a hub of their own.
+        drop(listener);
+        let _ = std::fs::remove_file(&self.socket);
+        end_sessions(&sessions).await;
+        Ok(())
+    }
+
+    /// Takes the socket away, unless somebody is at the door already.
+    fn leave(&self) -> Result<bool, DaemonError> {
+        let _lock: File = link::lock()?;
+        match self.listener.accept() {
+            Ok((stream, _)) => {
+                // It will find the new hub; this one is too old to begin again.
+                drop(stream);
+                Ok(false)
+            }
+            Err(_) => {
+                std::fs::remove_file(&self.socket)?;
+                Ok(true)
+            }
+        }
+    }
+}
+
+async fn end_sessions(sessions: &Sessions) {
+    sessions.shut_down("the hub is shutting down");
+    let deadline = Instant::now() + SHUTDOWN;
+    while sessions.count() > 0 {
+        let ended = sessions.ended.notified();
+        if sessions.count() == 0 || tokio::time::timeout_at(deadline, ended).await.is_err() {
+            break;
+        }
+    }
+}
+
+/// Hears a door's hello on a thread of its own: doors are rare, and one that is slow must not keep others waiting.
+fn welcome(stream: UnixStream, workers: Arc<Workers>) {
+    tokio::task::spawn_blocking(move || match receive(&stream) {
+        Ok(Ok(job)) => {
+            if say(&stream, &Welcome::Come).is_ok() {
+                let door = Door { control: Some(stream), ..job.door };
+                workers.give(Job { door, ..job });
+            }
+        }
+        Ok(Err(refusal)) => {
+            let _ = say(&stream, &refusal);
+        }
+        Err(error) => tracing::debug!("a door left before its hello: {error}"),
+    });
+}
+
+fn say(mut stream: &UnixStream, welcome: &Welcome) -> io::Result<()> {
+    let frame = hello::frame(&hello::to_json(welcome)).map_err(io::Error::other)?;
+    stream.write_all(&frame)
+}
+
+fn receive(stream: &UnixStream) -> io::Result<Result<Job, Welcome>> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(HELLO_PATIENCE))?;
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    if peer.uid != rustix::process::getuid() {
+        return Ok(Err(Welcome::Refused("this hub belongs to another user".into())));
+    }
+    let (prefix, mut descriptors) = passing::receive(stream, 4)?;
+    let length = u32::from_be_bytes([prefix[0], prefix[1], prefix[2], prefix[3]]) as usize;
+    if length > MAX_HELLO {
+        return Ok(Err(Welcome::Refused("the hello is too large".into())));
+    }
+    let (bytes, more) = passing::receive(stream, length)?;
+    descriptors.extend(more);
+    let hello: Hello = match serde_json::from_slice(&bytes) {
+        Ok(hello) => hello,
+        Err(error) => return Ok(Err(Welcome::Refused(format!("the hello cannot be read: {error}")))),
+    };
+    let block = passing::receive_frame(stream, MAX_HELLO)?;
+    if hello.protocol != PROTOCOL {
+        let text = format!("this hub speaks protocol {PROTOCOL} and the door {}; end the older one", hello.protocol);
+        return Ok(Err(Welcome::Refused(text)));
+    }
+    if hello.namespaces != Namespaces::of_this_process() {
+        return Ok(Err(Welcome::OtherWorld));
+    }
+    let (Some(output), Some(input)) = (descriptors.pop(), descriptors.pop()) else {
+        return Ok(Err(Welcome::Refused("the hello brought no connection".into())));
+    };
+    let context = hello::context(&block, hello.umask);
+    let door = Door { input, output, control: None, access: hello.access, engine: hello.engine };
+    Ok(Ok(Job { door, context }))
+}

@@ -1,0 +1,331 @@
+//! The driver of one session: it owns the session core and everything that core must not touch.
+//!
+//! One task, one `poll`: read what can be read, let the core decide, write what can be written.
+//! It ends when the session is over and no process of it is left.
+
+mod client_io;
+mod node_io;
+
+use std::future::poll_fn;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::task::{Context as Waker, Poll};
+use std::time::Duration;
+
+use breakroom_engines::{Context, Stop, Terminal};
+use breakroom_session::{ClientId, Effect, Input, NodeId, Session, Ticket, Time};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, Sleep};
+
+use crate::choose;
+use crate::hello::PeerAccess;
+use crate::secret;
+use crate::side_stream::SideStream;
+use crate::supervise::{self, Arrived, News, Sender};
+use client_io::ClientIo;
+use node_io::NodeIo;
+
+/// One client as a door hands it over.
+#[derive(Debug)]
+pub struct Door {
+    pub input: OwnedFd,
+    pub output: OwnedFd,
+    /// The door's own connection: its end is the client's loss.
+    pub control: Option<std::os::unix::net::UnixStream>,
+    pub access: PeerAccess,
+    /// The engine, if the command line fixed it.
+    pub engine: Option<String>,
+}
+
+pub(crate) struct Driver {
+    session: Session,
+    context: Context,
+    guard: PathBuf,
+    began: Instant,
+    clients: Vec<ClientIo>,
+    nodes: Vec<NodeIo>,
+    /// Engines that are being started, to be called off if the session ends first.
+    starting: Vec<(NodeId, tokio::task::AbortHandle)>,
+    terminals: Vec<TerminalIo>,
+    news: mpsc::UnboundedReceiver<News>,
+    sender: Sender,
+    timer: Pin<Box<Sleep>>,
+    armed: Option<Instant>,
+}
+
+/// A terminal of ours, and where its text belongs.
+struct TerminalIo {
+    node: NodeId,
+    stream: Option<SideStream>,
+    orders: mpsc::UnboundedSender<Stop>,
+    /// Terminals are watched under numbers of their own, counted down from the top.
+    watched_as: NodeId,
+}
+
+/// Whether a step of the loop did anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Worked,
+    Idle,
+}
+
+impl Driver {
+    pub fn new(door: Door, context: Context, guard: PathBuf) -> std::io::Result<Self> {
+        let session = Session::new(choose::setup(&context, door.engine.clone()));
+        let (sender, news) = mpsc::unbounded_channel();
+        let mut driver = Driver {
+            session,
+            context,
+            guard,
+            began: Instant::now(),
+            clients: Vec::new(),
+            nodes: Vec::new(),
+            starting: Vec::new(),
+            terminals: Vec::new(),
+            news,
+            sender,
+            timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            armed: None,
+        };
+        driver.join(ClientId(1), door)?;
+        Ok(driver)
+    }
+
+    /// Where the session can be told to end.
+    pub fn sender(&self) -> Sender {
+        self.sender.clone()
+    }
+
+    fn join(&mut self, id: ClientId, door: Door) -> std::io::Result<()> {
+        let control = door.control.map(|control| {
+            control.set_nonblocking(true)?;
+            UnixStream::from_std(control)
+        });
+        let access = secret::access(door.access)?;
+        self.clients.push(ClientIo::new(id, door.input, door.output, control.transpose()?)?);
+        self.on(Input::ClientJoined { client: id, access });
+        Ok(())
+    }
+
+    pub async fn run(mut self) {
+        poll_fn(|cx| self.poll(cx)).await;
+        if self.session.oddities() > 0 {
+            tracing::info!(dropped = self.session.oddities(), "messages that were not legal were dropped");
+        }
+    }
+
+    fn on(&mut self, input: Input) {
+        on(&mut self.session, self.began, input);
+    }
+
+    fn poll(&mut self, cx: &mut Waker) -> Poll<()> {
+        loop {
+            let steps = [
+                self.read_clients(cx),
+                self.perform(),
+                self.write_nodes(cx),
+                self.hear_news(cx),
+                self.read_nodes(cx),
+                self.read_terminals(cx),
+                self.perform(),
+                self.write_clients(cx),
+                self.write_nodes(cx),
+            ];
+            if self.session.is_over() && self.processes_are_gone() {
+                return Poll::Ready(());
+            }
+            if steps.contains(&Step::Worked) {
+                continue;
+            }
+            if self.poll_timer(cx).is_pending() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    fn read_clients(&mut self, cx: &mut Waker) -> Step {
+        let mut step = Step::Idle;
+        for client in &mut self.clients {
+            while client.read(cx, &mut self.session, self.began).is_ready() {
+                step = Step::Worked;
+            }
+        }
+        step
+    }
+
+    fn write_clients(&mut self, cx: &mut Waker) -> Step {
+        let mut step = Step::Idle;
+        let (session, began) = (&mut self.session, self.began);
+        self.clients.retain_mut(|client| {
+            let open = client.write(cx, session);
+            if !open {
+                step = Step::Worked;
+                on(session, began, Input::ClientLeft { client: client.id() });
+            }
+            open
+        });
+        step
+    }
+
+    fn read_nodes(&mut self, cx: &mut Waker) -> Step {
+        let mut step = Step::Idle;
+        for node in &mut self.nodes {
+            // One read at a time, so that a flood does not keep the others waiting or outgrow what clients take.
+            if node.read(cx, &mut self.session, self.began) {
+                step = Step::Worked;
+            }
+            if node.report_end(cx, &mut self.session, self.began) {
+                step = Step::Worked;
+            }
+        }
+        step
+    }
+
+    fn write_nodes(&mut self, cx: &mut Waker) -> Step {
+        self.nodes.iter_mut().for_each(|node| node.write(cx, &mut self.session));
+        Step::Idle
+    }
+
+    fn read_terminals(&mut self, cx: &mut Waker) -> Step {
+        let mut step = Step::Idle;
+        for terminal in &mut self.terminals {
+            let Some(stream) = &mut terminal.stream else { continue };
+            if !self.session.wants_engine() {
+                continue;
+            }
+            match stream.poll_text(cx) {
+                Poll::Pending => {}
+                Poll::Ready(Some(text)) => {
+                    step = Step::Worked;
+                    let input = Input::Output { node: terminal.node, category: "stdout", text };
+                    on(&mut self.session, self.began, input);
+                }
+                Poll::Ready(None) => terminal.stream = None,
+            }
+        }
+        step
+    }
+
+    fn perform(&mut self) -> Step {
+        let mut step = Step::Idle;
+        while let Some(effect) = self.session.poll_effect() {
+            step = Step::Worked;
+            match effect {
+                Effect::StartEngine { node, choice } => {
+                    let (context, guard) = (self.context.clone(), self.guard.clone());
+                    let task = supervise::start(node, choice, context, guard, self.sender.clone());
+                    self.starting.push((node, task));
+                }
+                Effect::StopEngine { node, grace, release } => self.stop(node, grace, release),
+                Effect::RunInTerminal { ticket, node, request } => {
+                    let (context, guard) = (self.context.clone(), self.guard.clone());
+                    supervise::open_terminal(ticket, node, request, context, guard, self.sender.clone());
+                }
+            }
+        }
+        step
+    }
+
+    fn stop(&mut self, id: NodeId, grace: Duration, release: bool) {
+        let how = if release { Stop::Release { grace } } else { Stop::End { grace } };
+        for terminal in self.terminals.iter().filter(|terminal| terminal.node == id) {
+            let _ = terminal.orders.send(how);
+        }
+        if let Some(node) = self.nodes.iter_mut().find(|node| node.id() == id) {
+            return node.stop(how);
+        }
+        if let Some(at) = self.starting.iter().position(|(node, _)| *node == id) {
+            self.starting.swap_remove(at).1.abort();
+            self.on(node_io::called_off(id));
+        }
+    }
+
+    fn hear_news(&mut self, cx: &mut Waker) -> Step {
+        let mut step = Step::Idle;
+        while let Poll::Ready(Some(news)) = self.news.poll_recv(cx) {
+            step = Step::Worked;
+            match news {
+                News::Started { node, outcome } => {
+                    self.starting.retain(|(starting, _)| *starting != node);
+                    match outcome.and_then(|arrived| self.take_engine(node, *arrived)) {
+                        Ok(facts) => self.on(Input::NodeUp { node, facts }),
+                        Err(reason) => self.on(Input::NodeFailed { node, reason }),
+                    }
+                }
+                News::Exited { node, exit } => {
+                    if let Some(node) = self.nodes.iter_mut().find(|known| known.id() == node) {
+                        node.on_exit(exit);
+                    }
+                }
+                News::Gone { node } => {
+                    self.terminals.retain(|terminal| terminal.watched_as != node);
+                    if let Some(node) = self.nodes.iter_mut().find(|known| known.id() == node) {
+                        node.on_gone();
+                    }
+                }
+                News::Terminal { ticket, node, outcome } => self.take_terminal(ticket, node, outcome),
+                News::Shutdown { reason } => self.on(Input::Shutdown { reason }),
+            }
+        }
+        step
+    }
+
+    fn take_engine(&mut self, id: NodeId, arrived: Arrived) -> Result<breakroom_session::EngineFacts, String> {
+        let facts = arrived.facts.clone();
+        let node = NodeIo::new(id, arrived, self.sender.clone());
+        let node = node.map_err(|error| format!("the connection to {} cannot be used: {error}", facts.name))?;
+        tracing::debug!(node = id.0, engine = facts.name, "engine is up");
+        self.nodes.push(node);
+        Ok(facts)
+    }
+
+    fn take_terminal(&mut self, ticket: Ticket, node: NodeId, outcome: Result<Terminal, String>) {
+        let result = outcome.and_then(|terminal| {
+            let pid = terminal.process.pid();
+            let stream = SideStream::new(terminal.master, Vec::new()).map_err(|error| error.to_string())?;
+            let watched_as = NodeId(u32::MAX - ticket.0);
+            let orders = supervise::watch(watched_as, terminal.process, self.sender.clone());
+            self.terminals.push(TerminalIo { node, stream: Some(stream), orders, watched_as });
+            Ok(pid)
+        });
+        self.on(Input::Terminal { ticket, result });
+    }
+
+    /// Asks whatever is left of a session that is over to end, and says whether it has.
+    fn processes_are_gone(&mut self) -> bool {
+        for terminal in &self.terminals {
+            let _ = terminal.orders.send(Stop::End { grace: Duration::ZERO });
+        }
+        self.terminals.is_empty() && self.nodes.iter().all(NodeIo::is_gone)
+    }
+
+    /// Wakes the session when its next deadline is due. A deadline that moved away is noticed when the timer fires:
+    /// in the usual case requests are answered long before, and the timer is not touched for each of them.
+    fn poll_timer(&mut self, cx: &mut Waker) -> Poll<()> {
+        let session = self.session.next_deadline().map(|Time(after)| self.began + after);
+        let nodes = self.nodes.iter().filter_map(NodeIo::deadline);
+        let clients = self.clients.iter().filter_map(ClientIo::deadline);
+        let Some(due) = session.into_iter().chain(nodes).chain(clients).min() else {
+            self.armed = None;
+            return Poll::Pending;
+        };
+        if self.armed.is_none_or(|armed| due < armed) {
+            self.timer.as_mut().reset(due);
+            self.armed = Some(due);
+        }
+        if self.timer.as_mut().poll(cx).is_pending() {
+            return Poll::Pending;
+        }
+        self.armed = None;
+        self.nodes.iter_mut().for_each(NodeIo::on_timer);
+        self.clients.iter_mut().for_each(|client| client.on_timer(&mut self.session, self.began));
+        self.on(Input::Timer);
+        Poll::Ready(())
+    }
+}
+
+fn on(session: &mut Session, began: Instant, input: Input) {
+    session.on(Time(began.elapsed()), input);
+}

@@ -1,0 +1,159 @@
+//! One client's connection, driven for the session.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::task::{Context as Waker, Poll};
+use std::time::Duration;
+
+use breakroom_session::{ClientId, CloseReason, Input, Next, Session};
+use breakroom_wire::{Decode, Frame, Peer};
+use tokio::net::UnixStream;
+use tokio::time::Instant;
+
+use super::on;
+use crate::endpoint::Endpoint;
+use crate::hello;
+
+/// No client has a reason to send more at once; what it claims beyond that is refused before memory is taken.
+const MAX_MESSAGE: usize = 64 << 20;
+const HEADER_PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) struct ClientIo {
+    id: ClientId,
+    endpoint: Endpoint,
+    control: Option<UnixStream>,
+    state: State,
+    header_by: Option<Instant>,
+}
+
+enum State {
+    Open,
+    /// Its bytes are not read any more; what was decided to be sent still is.
+    Deaf,
+    Lost,
+}
+
+impl ClientIo {
+    pub fn new(id: ClientId, input: OwnedFd, output: OwnedFd, control: Option<UnixStream>) -> io::Result<Self> {
+        let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
+        Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None })
+    }
+
+    pub fn id(&self) -> ClientId {
+        self.id
+    }
+
+    /// Reads once. Ready as long as there may be more.
+    pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Poll<()> {
+        if !matches!(self.state, State::Open) {
+            return Poll::Pending;
+        }
+        if self.door_is_gone(cx) {
+            self.state = State::Lost;
+            return Poll::Ready(());
+        }
+        match self.endpoint.poll_read(cx) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(0)) | Poll::Ready(Err(_)) => {
+                self.state = State::Lost;
+                return Poll::Ready(());
+            }
+            Poll::Ready(Ok(_)) => {}
+        }
+        loop {
+            match self.endpoint.decoder.next() {
+                Ok(Some(Frame::Message(message))) => {
+                    on(session, began, Input::Client { client: self.id, message });
+                }
+                Ok(Some(Frame::Junk(_))) => {}
+                Ok(None) => {
+                    self.watch_header();
+                    return Poll::Ready(());
+                }
+                Err(error) => {
+                    let reason = format!("{error} The connection is closed; the session goes on.");
+                    self.broken(reason, session, began);
+                    return Poll::Ready(());
+                }
+            }
+        }
+    }
+
+    /// A peer that dribbles a header byte by byte would hold its connection for ever.
+    fn watch_header(&mut self) {
+        self.header_by = match self.endpoint.decoder.is_in_header() {
+            true => self.header_by.or_else(|| Some(Instant::now() + HEADER_PATIENCE)),
+            false => None,
+        };
+    }
+
+    fn door_is_gone(&mut self, cx: &mut Waker) -> bool {
+        let Some(control) = &self.control else { return false };
+        if control.poll_read_ready(cx).is_pending() {
+            return false;
+        }
+        // A door says nothing after its hello, so anything but "not yet" is its end.
+        !matches!(control.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    /// Writes what the session has for the client. False once the connection is over.
+    pub fn write(&mut self, cx: &mut Waker, session: &mut Session) -> bool {
+        loop {
+            let mut close = None;
+            while self.endpoint.wants_more() {
+                match session.poll_client(self.id) {
+                    Next::Send(packet) => self.endpoint.push(&packet),
+                    Next::Wait => break,
+                    Next::Close(reason) => {
+                        close = Some(reason);
+                        break;
+                    }
+                }
+            }
+            let full = !self.endpoint.wants_more();
+            match self.endpoint.poll_write(cx) {
+                Poll::Pending => return !matches!(self.state, State::Lost),
+                Poll::Ready(Err(_)) => return false,
+                Poll::Ready(Ok(())) if full => {}
+                Poll::Ready(Ok(())) => {
+                    if let Some(reason) = close {
+                        self.say_goodbye(&reason);
+                        return false;
+                    }
+                    return !matches!(self.state, State::Lost);
+                }
+            }
+        }
+    }
+
+    /// Tells the door why it ends, so that its process can say so.
+    fn say_goodbye(&mut self, reason: &CloseReason) {
+        let Some(control) = self.control.take() else { return };
+        let farewell = match reason {
+            CloseReason::Disconnected => None,
+            CloseReason::Broken(reason) | CloseReason::Shutdown(reason) => Some(reason.as_str()),
+        };
+        // A door that does not read is not worth waiting for.
+        if let Ok(frame) = hello::farewell(farewell) {
+            let _ = control.try_write(&frame);
+        }
+    }
+
+    /// When a header that was begun must have ended.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.header_by
+    }
+
+    pub fn on_timer(&mut self, session: &mut Session, began: Instant) {
+        if self.header_by.is_some_and(|by| by <= Instant::now()) && matches!(self.state, State::Open) {
+            let reason = "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();
+            self.broken(reason, session, began);
+        }
+    }
+
+    fn broken(&mut self, reason: String, session: &mut Session, began: Instant) {
+        on(session, began, Input::ClientBroken { client: self.id, reason });
+        self.state = State::Deaf;
+        self.header_by = None;
+    }
+}

@@ -1,0 +1,220 @@
+//! One DAP connection as the driver holds it: descriptors, a decoder, and bytes that could not be written yet.
+//!
+//! Reading and writing are plain non-blocking system calls on whatever the descriptor is (a pipe that an editor
+//! handed over, a socket, a terminal), so a message crosses the hub without another thread or buffer.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use breakroom_dap::{Packet, Part};
+use breakroom_wire::{ContentLength, Decode, Peer, header};
+use bytes::Bytes;
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use tokio::io::unix::AsyncFd;
+
+use crate::watched::watched;
+
+/// Parts of a message from this size on are written from where they are instead of being copied.
+const SHARE_FROM: usize = 16 << 10;
+/// As long as this much waits to be written, the session keeps the rest in its own queue.
+const WRITE_AHEAD: usize = 256 << 10;
+const SLICES: usize = 16;
+
+pub(crate) struct Endpoint {
+    input: Rc<AsyncFd<OwnedFd>>,
+    output: Rc<AsyncFd<OwnedFd>>,
+    nature: Nature,
+    pub decoder: ContentLength,
+    pending: Unwritten,
+}
+
+/// What a descriptor is, as far as it changes how it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nature {
+    Tcp,
+    Other,
+}
+
+impl Endpoint {
+    /// Takes the two directions of a connection; for a socket they may be duplicates of one descriptor.
+    pub fn new(input: OwnedFd, output: OwnedFd, peer: Peer, max_message: usize) -> io::Result<Self> {
+        let nature = if is_tcp(&input) { Nature::Tcp } else { Nature::Other };
+        if nature == Nature::Tcp {
+            sockopt::set_tcp_nodelay(&output, true)?;
+        }
+        Ok(Endpoint {
+            input: Rc::new(watched(input)?),
+            output: Rc::new(watched(output)?),
+            nature,
+            decoder: ContentLength::new(peer, max_message),
+            pending: Unwritten::default(),
+        })
+    }
+
+    /// Reads once into the decoder. `Ok(0)` is the end of the stream.
+    pub fn poll_read(&mut self, cx: &mut Context) -> Poll<io::Result<usize>> {
+        loop {
+            let mut ready = ready!(self.input.poll_read_ready(cx))?;
+            let buffer = self.decoder.spare();
+            let room = buffer.capacity() - buffer.len();
+            match rustix::io::read(ready.get_inner(), rustix::buffer::spare_capacity(buffer)) {
+                Ok(read) => {
+                    // A short read emptied the stream, so asking once more would only be told to wait.
+                    if read < room && read > 0 {
+                        ready.clear_ready();
+                    }
+                    if self.nature == Nature::Tcp {
+                        // Stock debugpy writes header and body apart with Nagle on: a delayed ACK costs 40 ms.
+                        let _ = sockopt::set_tcp_quickack(ready.get_inner(), true);
+                    }
+                    return Poll::Ready(Ok(read));
+                }
+                Err(Errno::AGAIN) => ready.clear_ready(),
+                Err(Errno::INTR) => {}
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
+        }
+    }
+
+    pub fn wants_more(&self) -> bool {
+        self.pending.bytes < WRITE_AHEAD
+    }
+
+    pub fn push(&mut self, packet: &Packet) {
+        self.pending.push(packet);
+    }
+
+    /// Writes what waits. Ready once nothing does.
+    pub fn poll_write(&mut self, cx: &mut Context) -> Poll<io::Result<()>> {
+        while self.pending.bytes > 0 {
+            let mut ready = ready!(self.output.poll_write_ready(cx))?;
+            match self.pending.write(ready.get_inner()) {
+                Ok(()) | Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => ready.clear_ready(),
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Bytes in order: small ones gathered, large ones shared with the message they are part of.
+#[derive(Default)]
+struct Unwritten {
+    segments: VecDeque<Bytes>,
+    tail: Vec<u8>,
+    bytes: usize,
+}
+
+impl Unwritten {
+    fn push(&mut self, packet: &Packet) {
+        let length = packet.len();
+        let before = self.tail.len();
+        header::write_content_length(&mut self.tail, length);
+        self.bytes += self.tail.len() - before + length;
+        packet.parts(|part| match part {
+            Part::Shared(bytes, range) if range.len() >= SHARE_FROM => {
+                self.seal();
+                self.segments.push_back(bytes.slice(range));
+            }
+            Part::Shared(bytes, range) => self.tail.extend_from_slice(&bytes[range]),
+            Part::New(bytes) => self.tail.extend_from_slice(bytes),
+        });
+    }
+
+    fn seal(&mut self) {
+        if !self.tail.is_empty() {
+            self.segments.push_back(std::mem::take(&mut self.tail).into());
+        }
+    }
+
+    fn write(&mut self, output: &OwnedFd) -> Result<(), Errno> {
+        if self.segments.is_empty() {
+            let written = rustix::io::write(output, &self.tail)?;
+            self.bytes -= written;
+            if written == self.tail.len() {
+                self.tail.clear();
+            } else {
+                self.segments.push_back(std::mem::take(&mut self.tail).into());
+                self.advance(written);
+            }
+            return Ok(());
+        }
+        let mut slices = [IoSlice::new(&[]); SLICES];
+        let waiting = self.segments.iter().map(|segment| &segment[..]).chain([&self.tail[..]]);
+        let mut used = 0;
+        for (slice, bytes) in slices.iter_mut().zip(waiting) {
+            *slice = IoSlice::new(bytes);
+            used += 1;
+        }
+        let written = rustix::io::writev(output, &slices[..used])?;
+        self.bytes -= written;
+        if self.bytes == 0 {
+            self.segments.clear();
+            self.tail.clear();
+        } else {
+            self.seal();
+            self.advance(written);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, mut written: usize) {
+        while let Some(front) = self.segments.front_mut() {
+            if front.len() > written {
+                let _ = front.split_to(written);
+                return;
+            }
+            written -= front.len();
+            self.segments.pop_front();
+        }
+    }
+}
+
+fn is_tcp(fd: impl AsFd) -> bool {
+    let inet = |domain| domain == rustix::net::AddressFamily::INET || domain == rustix::net::AddressFamily::INET6;
+    sockopt::socket_domain(fd).is_ok_and(inet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use breakroom_dap::Message;
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn small_and_large_parts_leave_in_order_through_short_writes() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let ours = OwnedFd::from(ours);
+        let mut unwritten = Unwritten::default();
+        let mut expected = Vec::new();
+        for size in [10, 300_000, 5, 20_000, 1_000_000] {
+            let text = format!(r#"{{"seq":1,"type":"event","event":"e","body":"{}"}}"#, "x".repeat(size));
+            let message = Message::from_engine(text.clone().into()).unwrap();
+            unwritten.push(&message.renumbered(7, Default::default()));
+            let text = text.replace("\"seq\":1", "\"seq\":7");
+            expected.extend(format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes());
+        }
+        let mut received = Vec::new();
+        let mut buffer = vec![0; 70_000];
+        while unwritten.bytes > 0 {
+            match unwritten.write(&ours) {
+                Ok(()) => {}
+                Err(Errno::AGAIN) => {
+                    let read = theirs.read(&mut buffer).unwrap();
+                    received.extend_from_slice(&buffer[..read]);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        drop(ours);
+        theirs.read_to_end(&mut received).unwrap();
+        assert!(received == expected);
+    }
+}

@@ -1,0 +1,123 @@
+//! The first words on a connection to the hub, and the last.
+//!
+//! A door says who it is and where it stands; then the connection only exists: its end is the client's loss.
+//! Folder and environment travel as raw bytes, since neither has to be UTF-8.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use breakroom_engines::Context;
+use breakroom_wire::{FrameError, header};
+use serde::{Deserialize, Serialize};
+
+/// Hub and door of different majors do not meet: the number is in the socket's name.
+pub const PROTOCOL: u32 = 1;
+/// An environment is at most a few megabytes.
+pub(crate) const MAX_HELLO: usize = 16 << 20;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Hello {
+    pub protocol: u32,
+    pub version: String,
+    pub umask: u32,
+    pub namespaces: Namespaces,
+    pub access: PeerAccess,
+    pub engine: Option<String>,
+}
+
+/// What a path and a port mean to the caller. In another mount or network namespace they mean something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+pub struct Namespaces {
+    pub mount: u64,
+    pub network: u64,
+}
+
+impl Namespaces {
+    pub fn of_this_process() -> Self {
+        let inode = |name: &str| std::fs::metadata(format!("/proc/self/ns/{name}")).map_or(0, |file| file.ino());
+        Namespaces { mount: inode("mnt"), network: inode("net") }
+    }
+}
+
+/// What the door knows about who is at the other end of a client's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PeerAccess {
+    SameUser,
+    NeedsToken,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Welcome {
+    Come,
+    /// The caller sees other files or ports than the hub does and must run a hub of its own.
+    OtherWorld,
+    Refused(String),
+}
+
+/// What the hub says when it lets go of a client.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Farewell {
+    /// Absent if the client itself wanted to go.
+    pub reason: Option<String>,
+}
+
+pub(crate) fn farewell(reason: Option<&str>) -> Result<Vec<u8>, FrameError> {
+    frame(&to_json(&Farewell { reason: reason.map(str::to_owned) }))
+}
+
+pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {
+    // Plain structs of strings and numbers cannot fail to serialize; an empty frame is refused by the reader.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+pub(crate) fn frame(bytes: &[u8]) -> Result<Vec<u8>, FrameError> {
+    let mut framed = header::length_prefix(bytes.len())?.to_vec();
+    framed.extend_from_slice(bytes);
+    Ok(framed)
+}
+
+/// The caller's folder and environment, separated by the one byte neither can hold.
+pub(crate) fn surroundings(context: &Context) -> Vec<u8> {
+    let mut block = context.cwd.as_os_str().as_bytes().to_vec();
+    for (name, value) in &context.env {
+        block.push(0);
+        block.extend_from_slice(name.as_bytes());
+        block.push(b'=');
+        block.extend_from_slice(value.as_bytes());
+    }
+    block
+}
+
+pub(crate) fn context(block: &[u8], umask: u32) -> Context {
+    let mut parts = block.split(|byte| *byte == 0);
+    let cwd = PathBuf::from(OsString::from_vec(parts.next().unwrap_or_default().to_vec()));
+    let env = parts.filter_map(|pair| {
+        // A name may begin with `=`, but not be empty.
+        let equals = pair.iter().skip(1).position(|byte| *byte == b'=')? + 1;
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        Some((text(&pair[..equals]), text(&pair[equals + 1..])))
+    });
+    Context { cwd, env: env.collect(), umask }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surroundings_survive_whatever_bytes_they_have() {
+        let odd = OsString::from_vec(vec![0xff, b'=', b'\n', 0xfe]);
+        let context_before = Context {
+            cwd: PathBuf::from(OsString::from_vec(b"/\xffodd".to_vec())),
+            env: vec![("A".into(), odd), ("EMPTY".into(), "".into())],
+            umask: 0o27,
+        };
+        let after = context(&surroundings(&context_before), 0o27);
+        assert_eq!(after.cwd, context_before.cwd);
+        assert_eq!(after.env, context_before.env);
+    }
+}

@@ -1,0 +1,27 @@
+//! The hub: it drives sessions, holds their sockets and processes, and lets doors in.
+//!
+//! A session lives on one thread with everything it owns, so there is no lock around it and no hop between
+//! the socket a message comes from and the socket it goes to.
+
+mod choose;
+mod daemon;
+mod driver;
+mod endpoint;
+mod hello;
+mod link;
+mod passing;
+mod private;
+mod relay;
+mod secret;
+mod side_stream;
+mod supervise;
+mod watched;
+mod worker;
+
+pub use daemon::{Daemon, DaemonError, IdleExit};
+pub use driver::Door;
+pub use hello::{Hello, Namespaces, PeerAccess, Welcome};
+pub use link::{Link, LinkError, connect_or_start};
+pub use private::run_private;
+pub use relay::passable;
+pub use secret::{SecretError, token};

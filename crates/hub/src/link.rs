@@ -1,0 +1,152 @@
+//! A door's way to the hub: find the daemon or start it, say hello, hand over the client's connection.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use breakroom_engines::{Context, folders};
+use rustix::fs::FlockOperation;
+
+use crate::driver::Door;
+use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Welcome};
+use crate::passing;
+
+/// What the daemon keeps of its starter's environment. Everything a session needs comes with each hello.
+const DAEMON_ENVIRONMENT: [&str; 7] =
+    ["HOME", "USER", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "TMPDIR", "RUST_LOG", "RUST_BACKTRACE"];
+
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    #[error("{0}")]
+    Folder(#[from] folders::FolderError),
+    #[error("{what}: {source}")]
+    Io { what: String, source: io::Error },
+    #[error("the hub refused: {0}")]
+    Refused(String),
+    /// The caller must run a hub of its own; it gets its client back.
+    #[error("the hub runs in another mount or network namespace")]
+    OtherWorld(Box<Door>),
+}
+
+fn because<T>(result: io::Result<T>, what: impl FnOnce() -> String) -> Result<T, LinkError> {
+    result.map_err(|source| LinkError::Io { what: what(), source })
+}
+
+/// The daemon's socket. Its name carries the protocol, so that an old daemon can go on beside a new one.
+pub(crate) fn socket_path() -> Result<PathBuf, LinkError> {
+    Ok(folders::runtime_dir()?.join(format!("hub-{PROTOCOL}.sock")))
+}
+
+/// Held by whoever starts a daemon or is one that leaves: never two at once.
+pub(crate) fn lock() -> Result<File, LinkError> {
+    let path = folders::runtime_dir()?.join(format!("hub-{PROTOCOL}.lock"));
+    let what = || format!("the lock {} cannot be taken", path.display());
+    let open = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let file = because(open, what)?;
+    because(rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(Into::into), what)?;
+    Ok(file)
+}
+
+/// Binds the socket for a daemon that is started by hand.
+pub(crate) fn bind_under_lock() -> Result<UnixListener, LinkError> {
+    let _lock = lock()?;
+    let path = socket_path()?;
+    if UnixStream::connect(&path).is_ok() {
+        return Err(LinkError::Refused(format!("a hub is running already at {}", path.display())));
+    }
+    bind(&path)
+}
+
+/// The caller holds the lock and knows that nobody answers at `path`, so what is there is left over.
+fn bind(path: &Path) -> Result<UnixListener, LinkError> {
+    let what = || format!("the hub's socket {} cannot be made", path.display());
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return because(Err(error), what),
+        _ => {}
+    }
+    let listener = because(UnixListener::bind(path), what)?;
+    // The folder is ours alone already; this holds should anyone ever open it.
+    because(std::fs::set_permissions(path, PermissionsExt::from_mode(0o600)), what)?;
+    Ok(listener)
+}
+
+/// A connection to the daemon, which is started if it does not run. It answers as soon as the socket is bound.
+pub fn connect_or_start(executable: &Path) -> Result<UnixStream, LinkError> {
+    let path = socket_path()?;
+    if let Ok(stream) = UnixStream::connect(&path) {
+        return Ok(stream);
+    }
+    let _lock = lock()?;
+    if let Ok(stream) = UnixStream::connect(&path) {
+        return Ok(stream);
+    }
+    let listener = bind(&path)?;
+    let what = || format!("the hub {} cannot be started", executable.display());
+    let kept = DAEMON_ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let spawned = Command::new(executable)
+        .args(["serve", "--inherited"])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .envs(kept)
+        .current_dir("/")
+        .stdin(OwnedFd::from(listener))
+        .stdout(Stdio::null())
+        .stderr(log_file())
+        .spawn();
+    because(spawned, what)?;
+    because(UnixStream::connect(&path), what)
+}
+
+/// Where the daemon's log goes; nowhere if it cannot be kept.
+fn log_file() -> Stdio {
+    let folder = folders::state_dir(&Context::of_this_process());
+    let open = || {
+        std::fs::create_dir_all(&folder)?;
+        OpenOptions::new().create(true).append(true).mode(0o600).open(folder.join("hub.log"))
+    };
+    open().map_or_else(|_: io::Error| Stdio::null(), Stdio::from)
+}
+
+/// A client in the hub's hands. Dropping it is the client's loss.
+pub struct Link {
+    stream: UnixStream,
+}
+
+impl Link {
+    /// Hands a client's connection to the hub.
+    pub fn hand_over(stream: UnixStream, door: Door, context: &Context) -> Result<Link, LinkError> {
+        let what = || "the hub did not take the connection".to_owned();
+        let hello = Hello {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            umask: context.umask,
+            namespaces: Namespaces::of_this_process(),
+            access: door.access,
+            engine: door.engine.clone(),
+        };
+        let frame = |bytes: &[u8]| because(hello::frame(bytes).map_err(io::Error::other), what);
+        let first = frame(&hello::to_json(&hello))?;
+        let second = frame(&hello::surroundings(context))?;
+        because(passing::send(&stream, &first, &[door.input.as_fd(), door.output.as_fd()]), what)?;
+        because((&stream).write_all(&second), what)?;
+        let answer = because(passing::receive_frame(&stream, MAX_HELLO), what)?;
+        match serde_json::from_slice(&answer) {
+            Ok(Welcome::Come) => Ok(Link { stream }),
+            Ok(Welcome::OtherWorld) => Err(LinkError::OtherWorld(Box::new(door))),
+            Ok(Welcome::Refused(reason)) => Err(LinkError::Refused(reason)),
+            Err(error) => Err(LinkError::Refused(format!("its answer cannot be read: {error}"))),
+        }
+    }
+
+    /// Waits until the hub lets go of the client, and says why if the client did not ask for it.
+    pub fn wait(self) -> Option<String> {
+        match passing::receive_frame(&self.stream, MAX_HELLO) {
+            Ok(frame) => serde_json::from_slice::<Farewell>(&frame).ok().and_then(|farewell| farewell.reason),
+            Err(_) => Some("the hub ended unexpectedly; the session is over".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The slow side of an engine: starting it, watching its process, ending it.
+//!
+//! These are tasks of their own beside the driver, since nothing in them is on the path of a message.
+//! They tell the driver through one channel; when the driver is gone, they drop the process, and its guard
+//! ends whatever it had started.
+
+use std::path::PathBuf;
+
+use breakroom_engines::{Context, EnvVar, Exit, Stop, Supervised, Terminal, run_in_pty};
+use breakroom_session::{EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::choose::choose;
+
+/// What the driver hears from beside the path of messages.
+pub(crate) enum News {
+    Started { node: NodeId, outcome: Result<Box<Arrived>, String> },
+    /// The engine's own process ended.
+    Exited { node: NodeId, exit: Exit },
+    /// Nothing of it is left.
+    Gone { node: NodeId },
+    Terminal { ticket: Ticket, node: NodeId, outcome: Result<Terminal, String> },
+    /// The hub is going away.
+    Shutdown { reason: String },
+}
+
+/// An engine that runs, before the driver has taken its descriptors.
+pub(crate) struct Arrived {
+    pub engine: breakroom_engines::Engine,
+    pub facts: EngineFacts,
+    pub debuggee_stdio: bool,
+    pub banner: Vec<String>,
+}
+
+pub(crate) type Sender = mpsc::UnboundedSender<News>;
+
+pub(crate) fn start(
+    node: NodeId,
+    choice: EngineChoice,
+    context: Context,
+    guard: PathBuf,
+    news: Sender,
+) -> AbortHandle {
+    let task = tokio::task::spawn_local(async move {
+        let outcome = start_engine(choice, &context, guard).await.map(Box::new);
+        // The driver is gone: dropping the engine ends it.
+        let _ = news.send(News::Started { node, outcome });
+    });
+    task.abort_handle()
+}
+
+async fn start_engine(choice: EngineChoice, context: &Context, guard: PathBuf) -> Result<Arrived, String> {
+    // Looking for an adapter may run a program, and that must not keep other sessions waiting.
+    let surroundings = context.clone();
+    let chosen = tokio::task::spawn_blocking(move || choose(choice, &surroundings)).await;
+    let (spec, facts) = chosen.map_err(|error| error.to_string())??;
+    let started = breakroom_engines::start(&spec, context, &guard).await;
+    let engine = started.map_err(|error| format!("{} could not be started: {error}", spec.name))?;
+    Ok(Arrived { engine, facts, debuggee_stdio: spec.debuggee_stdio, banner: spec.banner })
+}
+
+/// Owns a process until nothing is left of it. Orders come through the returned channel; closing it is the order
+/// to end at once.
+pub(crate) fn watch(node: NodeId, mut process: Supervised, news: Sender) -> mpsc::UnboundedSender<Stop> {
+    let (orders, mut received) = mpsc::unbounded_channel();
+    tokio::task::spawn_local(async move {
+        let exit = loop {
+            tokio::select! {
+                exit = process.exited() => break exit,
+                order = received.recv() => match order {
+                    Some(order) => process.stop(order),
+                    None => return,
+                },
+            }
+        };
+        let _ = news.send(News::Exited { node, exit });
+        loop {
+            tokio::select! {
+                () = process.gone() => break,
+                order = received.recv() => match order {
+                    Some(order) => process.stop(order),
+                    None => return,
+                },
+            }
+        }
+        let _ = news.send(News::Gone { node });
+    });
+    orders
+}
+
+/// Runs what an engine wants in a terminal, in one of ours.
+pub(crate) fn open_terminal(
+    ticket: Ticket,
+    node: NodeId,
+    request: TerminalRequest,
+    context: Context,
+    guard: PathBuf,
+    news: Sender,
+) {
+    tokio::task::spawn_local(async move {
+        let TerminalRequest { args, cwd, env } = request;
+        let cwd = cwd.as_deref().map(std::path::Path::new);
+        let env: Vec<_> = env.into_iter().map(|(name, value)| EnvVar { name, value }).collect();
+        let outcome = run_in_pty(&args, cwd, &env, &context, &guard).await.map_err(|error| error.to_string());
+        let _ = news.send(News::Terminal { ticket, node, outcome });
+    });
+}
