@@ -19,24 +19,10 @@ pub fn lint() -> Result<()> {
         }
     }
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
-    run(&mut cargo(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))?;
+    run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(&mut cargo(&["test", "--package", "xtask", "--test", "tidy"]))?;
     if works("deny") {
-        run(&mut cargo(&[
-            "deny",
-            "--offline",
-            "check",
-            "licenses",
-            "bans",
-            "sources",
-        ]))
+        run(&mut cargo(&["deny", "--offline", "check", "licenses", "bans", "sources"]))
     } else {
         eprintln!("xtask: licences were not checked: to check them, `cargo install --locked cargo-deny`");
         Ok(())

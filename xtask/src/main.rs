@@ -1,7 +1,8 @@
-//! Chores of the project: `cargo xtask test`, `cargo xtask lint`.
+//! Chores of the project: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
 //!
 //! It installs what the tests need and runs cargo. It knows nothing of how Breakroom works inside.
 
+mod bench;
 mod lint;
 mod needs;
 mod test;
@@ -17,12 +18,18 @@ cargo xtask test [--skip NAME]... [-- ARGUMENTS OF cargo test]
     --skip NAME   do without NAME; its tests report themselves as skipped
 
 cargo xtask lint
-    Format, clippy, the tidy tests, and cargo-deny if it is installed.";
+    Format, clippy, the tidy tests, and cargo-deny if it is installed.
+
+cargo xtask bench [--quick] [--only ID]
+    Builds for speed and measures: one JSON object a figure on stdout, a table for people on stderr.
+    --quick       fewer and shorter rounds
+    --only ID     only the figures whose id begins so; a group is round-trip, messages, large, idle or start";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
         Some((task, rest)) if task == "test" => test::run(rest),
+        Some((task, rest)) if task == "bench" => bench::run(rest),
         Some((task, [])) if task == "lint" => lint::lint(),
         Some((task, [])) if ["help", "--help", "-h"].contains(&task.as_str()) => {
             println!("{HELP}\n\n{}", needs::help());
@@ -43,10 +50,8 @@ fn main() -> ExitCode {
 fn run(command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("xtask: {shown}");
-    let status = command
-        .current_dir(workspace()?)
-        .status()
-        .with_context(|| format!("cannot run `{shown}`"))?;
+    let status =
+        command.current_dir(workspace()?).status().with_context(|| format!("cannot run `{shown}`"))?;
     if !status.success() {
         bail!("`{shown}` failed ({status})");
     }
@@ -55,10 +60,7 @@ fn run(command: &mut Command) -> Result<()> {
 
 fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    words
-        .map(|word| word.to_string_lossy())
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 fn cargo(arguments: &[&str]) -> Command {

@@ -50,10 +50,7 @@ pub const NEEDS: &[Need] = &[
         what_for: "debugging Python",
         // The version is part of the look: tests are written against this one.
         present: Present::Adapter("debugpy/debugpy-1.8.22.dist-info"),
-        install: Install::Pip {
-            folder: "debugpy",
-            package: "debugpy==1.8.22",
-        },
+        install: Install::Pip { folder: "debugpy", package: "debugpy==1.8.22" },
     },
     Need {
         name: "lldb",
@@ -94,37 +91,25 @@ pub const NEEDS: &[Need] = &[
 ];
 
 pub fn help() -> String {
-    let lines = NEEDS
-        .iter()
-        .map(|need| format!("    {:8} {}", need.name, need.what_for));
+    let lines = NEEDS.iter().map(|need| format!("    {:8} {}", need.name, need.what_for));
     format!("What the tests need:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Where adapters that we install are, and where the catalog looks first.
 pub fn adapters_folder() -> Result<PathBuf> {
-    let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .filter(|cache| cache.is_absolute());
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|cache| cache.is_absolute());
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
-    let cache = cache
-        .or_else(home)
-        .context("neither XDG_CACHE_HOME nor HOME is set: set one of them")?;
+    let cache = cache.or_else(home).context("neither XDG_CACHE_HOME nor HOME is set: set one of them")?;
     Ok(cache.join("breakroom/adapters"))
 }
 
 /// Installs what is missing and not skipped.
 pub fn provide(skip: &[String]) -> Result<()> {
-    if let Some(unknown) = skip
-        .iter()
-        .find(|name| !NEEDS.iter().any(|need| need.name == name.as_str()))
-    {
+    if let Some(unknown) = skip.iter().find(|name| !NEEDS.iter().any(|need| need.name == name.as_str())) {
         bail!("--skip {unknown}: there is no such thing to skip.\n{}", help());
     }
     let mut apt = Apt { updated: false };
-    for need in NEEDS
-        .iter()
-        .filter(|need| !skip.iter().any(|name| name == need.name))
-    {
+    for need in NEEDS.iter().filter(|need| !skip.iter().any(|name| name == need.name)) {
         if need.is_present()? {
             continue;
         }
@@ -150,10 +135,7 @@ impl Need {
             }
             Present::Command(words) => {
                 let mut command = Command::new(words[0]);
-                command
-                    .args(&words[1..])
-                    .stdout(Stdio::null())
-                    .stderr(Stdio::null());
+                command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
                 command.status().is_ok_and(|status| status.success())
             }
             Present::Adapter(path) => adapters_folder()?.join(path).exists(),
@@ -180,9 +162,7 @@ struct Apt {
 impl Apt {
     fn install(&mut self, packages: &[&str]) -> Result<()> {
         let mut command = Command::new("apt-get");
-        command
-            .args(["install", "--yes", "--no-install-recommends"])
-            .args(packages);
+        command.args(["install", "--yes", "--no-install-recommends"]).args(packages);
         command.env("DEBIAN_FRONTEND", "noninteractive");
         if !rustix::process::geteuid().is_root() {
             bail!("this needs root; run by hand: sudo {}", shown(&command));
@@ -199,8 +179,7 @@ impl Apt {
 fn programs() -> impl Iterator<Item = String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let files = folders
-        .into_iter()
-        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+    let files =
+        folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
     files.filter_map(|file| file.file_name().into_string().ok())
 }

@@ -1,12 +1,7 @@
 //! Rules about the source itself: which crate may use which, how files begin, what may not be in them.
 //!
 //! Style is rustfmt's and clippy's business; here is what they cannot see.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "helpers of tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,15 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-dap", &[]),
     ("breakroom-session", &["breakroom-dap"]),
     ("breakroom-engines", &["breakroom-wire"]),
-    (
-        "breakroom-hub",
-        &[
-            "breakroom-wire",
-            "breakroom-dap",
-            "breakroom-session",
-            "breakroom-engines",
-        ],
-    ),
+    ("breakroom-hub", &["breakroom-wire", "breakroom-dap", "breakroom-session", "breakroom-engines"]),
     ("a door", &["breakroom-hub", "breakroom-wire", "breakroom-dap"]),
     (
         "breakroom",
@@ -57,18 +44,10 @@ fn dependencies_between_crates_point_one_way() {
         let row = MAY_USE.iter().find(|(user, _)| *user == kind(name(package)));
         let (_, may_use) = row.unwrap_or_else(|| panic!("{} is new: add it to MAY_USE", name(package)));
         let dependencies = package["dependencies"].as_array().unwrap();
-        for dependency in dependencies
-            .iter()
-            .filter(|dependency| ours.contains(&name(dependency)))
-        {
+        for dependency in dependencies.iter().filter(|dependency| ours.contains(&name(dependency))) {
             let in_tests = dependency["kind"] == "dev" && name(dependency) == TESTKIT;
             let allowed = may_use.contains(&kind(name(dependency))) || in_tests;
-            assert!(
-                allowed,
-                "{} may not depend on {}",
-                name(package),
-                name(dependency)
-            );
+            assert!(allowed, "{} may not depend on {}", name(package), name(dependency));
         }
     }
 }
@@ -76,27 +55,16 @@ fn dependencies_between_crates_point_one_way() {
 #[test]
 fn the_session_does_no_input_or_output() {
     let packages = packages();
-    let session = packages
-        .iter()
-        .find(|package| name(package) == "breakroom-session")
-        .unwrap();
+    let session = packages.iter().find(|package| name(package) == "breakroom-session").unwrap();
     for dependency in session["dependencies"].as_array().unwrap() {
-        assert!(
-            !["tokio", "rustix"].contains(&name(dependency)),
-            "session depends on {}",
-            name(dependency)
-        );
+        assert!(!["tokio", "rustix"].contains(&name(dependency)), "session depends on {}", name(dependency));
     }
 }
 
 #[test]
 fn every_source_file_says_what_it_is_for() {
     for (path, text) in rust_files() {
-        assert!(
-            text.starts_with("//!"),
-            "{} does not begin with //!",
-            path.display()
-        );
+        assert!(text.starts_with("//!"), "{} does not begin with //!", path.display());
     }
 }
 
@@ -105,23 +73,14 @@ fn no_source_file_is_too_long() {
     for (path, text) in rust_files() {
         let in_source = path.components().any(|part| part.as_os_str() == "src");
         let lines = text.lines().count();
-        assert!(
-            !in_source || lines <= LONGEST_FILE,
-            "{} has {lines} lines: split it",
-            path.display()
-        );
+        assert!(!in_source || lines <= LONGEST_FILE, "{} has {lines} lines: split it", path.display());
     }
 }
 
 #[test]
 fn modules_are_named_after_their_file() {
     for (path, _) in rust_files() {
-        assert_ne!(
-            path.file_name().unwrap(),
-            "mod.rs",
-            "{}: use foo.rs and foo/bar.rs",
-            path.display()
-        );
+        assert_ne!(path.file_name().unwrap(), "mod.rs", "{}: use foo.rs and foo/bar.rs", path.display());
     }
 }
 
@@ -140,22 +99,13 @@ fn no_path_of_one_machine_is_in_the_source() {
         for path in files(&workspace()) {
             let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
             let line = text.lines().position(|line| line.contains(&word));
-            assert!(
-                line.is_none(),
-                "{}:{} has {word}",
-                path.display(),
-                line.unwrap_or_default() + 1
-            );
+            assert!(line.is_none(), "{}:{} has {word}", path.display(), line.unwrap_or_default() + 1);
         }
     }
 }
 
 fn kind(name: &str) -> &str {
-    if name.starts_with("breakroom-door-") {
-        "a door"
-    } else {
-        name
-    }
+    if name.starts_with("breakroom-door-") { "a door" } else { name }
 }
 
 fn name(package: &Value) -> &str {
@@ -165,23 +115,15 @@ fn name(package: &Value) -> &str {
 fn packages() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command
-        .args(["metadata", "--offline", "--no-deps", "--format-version", "1"])
-        .current_dir(workspace());
+    command.args(["metadata", "--offline", "--no-deps", "--format-version", "1"]).current_dir(workspace());
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     metadata["packages"].as_array().unwrap().clone()
 }
 
 fn rust_files() -> impl Iterator<Item = (PathBuf, String)> {
-    let files = ["crates", "xtask"]
-        .into_iter()
-        .flat_map(|folder| files(&workspace().join(folder)));
+    let files = ["crates", "xtask"].into_iter().flat_map(|folder| files(&workspace().join(folder)));
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     files.map(|path| {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -192,19 +134,14 @@ fn rust_files() -> impl Iterator<Item = (PathBuf, String)> {
 /// All files below a folder but those that are built or git's own.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let entries = entries.filter(|entry| {
-        !["target", ".git", "node_modules"]
-            .map(Into::into)
-            .contains(&entry.file_name())
-    });
+    let entries = entries
+        .filter(|entry| !["target", ".git", "node_modules"].map(Into::into).contains(&entry.file_name()));
     entries
-        .flat_map(|entry| {
-            if entry.file_type().unwrap().is_dir() {
-                files(&entry.path())
-            } else {
-                vec![entry.path()]
-            }
-        })
+        .flat_map(
+            |entry| {
+                if entry.file_type().unwrap().is_dir() { files(&entry.path()) } else { vec![entry.path()] }
+            },
+        )
         .collect()
 }
 

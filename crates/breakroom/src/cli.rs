@@ -142,7 +142,8 @@ pub fn this_program() -> Result<PathBuf> {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    let mut addresses = text.to_socket_addrs().map_err(|error| format!("{error}; write it as 127.0.0.1:0"))?;
+    let mut addresses =
+        text.to_socket_addrs().map_err(|error| format!("{error}; write it as 127.0.0.1:0"))?;
     addresses.next().ok_or_else(|| "that name has no address; write it as 127.0.0.1:0".to_owned())
 }
 

@@ -50,7 +50,8 @@ impl Tour {
     fn begin(&mut self, entry: &Entry, program: &Path, context: &Context) -> Result<()> {
         println!("starting {} on a small program, {}", entry.name, program.display());
         self.client.initialize(entry.kind())?;
-        let line = PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
+        let line =
+            PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
         let launch = Value::Object(entry.launch_for(program, &[], context));
         self.client.start(Request::Launch, launch, |client| {
             let breakpoints = json!({"source": {"path": program}, "breakpoints": [{"line": line}]});
@@ -99,7 +100,9 @@ impl Tour {
         self.client.request("next", json!({"threadId": 1}))?;
         self.look()?;
         println!("and on to the end:");
-        self.client.request("setBreakpoints", json!({"source": {"path": "coffee.py"}, "breakpoints": []})).ok();
+        self.client
+            .request("setBreakpoints", json!({"source": {"path": "coffee.py"}, "breakpoints": []}))
+            .ok();
         loop {
             self.client.request("continue", json!({"threadId": 1}))?;
             if self.stopped()?.is_none() {

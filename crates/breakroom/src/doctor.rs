@@ -33,7 +33,9 @@ enum Outcome {
 
 fn examine<'a>(entry: &'a Entry, context: &Context) -> Finding<'a> {
     let outcome = match entry.find(context) {
-        Ok(found) => Outcome::Found { version: entry.version(&found, context), path: found.path.display().to_string() },
+        Ok(found) => {
+            Outcome::Found { version: entry.version(&found, context), path: found.path.display().to_string() }
+        }
         Err(error) => Outcome::Missing { reason: error.to_string() },
     };
     Finding { entry, outcome, install: entry.install_command(context) }

@@ -20,7 +20,8 @@ impl Local {
         let (stream, theirs) = UnixStream::pair().context("no socket pair")?;
         let output = theirs.try_clone().context("no socket pair")?;
         let options = Options { place: Place::Stdio, engine, hub, executable: this_program()? };
-        let door = std::thread::spawn(move || serve(&options, theirs.into(), output.into(), PeerAccess::SameUser));
+        let door =
+            std::thread::spawn(move || serve(&options, theirs.into(), output.into(), PeerAccess::SameUser));
         Ok(Local { stream, door })
     }
 

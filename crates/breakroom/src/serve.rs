@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use breakroom_hub::{Daemon, IdleExit};
+use breakroom_hub::{Daemon, IdleExit, close_inherited};
 
 use crate::cli::this_program;
 
 pub fn serve(idle_exit: Duration, inherited: bool) -> Result<ExitCode> {
-    // Away from the terminal and the folder of whoever happened to need it first.
+    // Away from the terminal, the folder and the open files of whoever happened to need it first.
     if inherited {
+        close_inherited().context("the files of the starter cannot be closed")?;
         let _ = rustix::process::setsid();
     }
     std::env::set_current_dir("/").context("cannot go to /")?;

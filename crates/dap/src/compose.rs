@@ -12,12 +12,7 @@ pub fn request(command: &str, arguments: Value) -> Message {
     let mut text = Text::new("request");
     text.member("command", &json!(command));
     let payload = text.member("arguments", &arguments);
-    text.finish(
-        Some(payload),
-        Envelope::Request {
-            command: command.into(),
-        },
-    )
+    text.finish(Some(payload), Envelope::Request { command: command.into() })
 }
 
 /// A success. `request_seq` is the asker's own number.
@@ -30,13 +25,7 @@ pub fn failure(request_seq: i64, command: &str, id: u32, text: &str, show_user: 
     // Braces would be read as DAP's own placeholders.
     let format = text.replace(['{', '}'], "'");
     let body = json!({"error": {"id": id, "format": format, "showUser": show_user}});
-    answer(
-        request_seq,
-        command,
-        false,
-        &[("message", json!(text))],
-        Some(body),
-    )
+    answer(request_seq, command, false, &[("message", json!(text))], Some(body))
 }
 
 pub fn event(name: &str, body: Option<Value>) -> Message {

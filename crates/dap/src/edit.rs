@@ -25,17 +25,11 @@ pub enum With {
 
 impl Edit {
     pub fn int(at: Range<usize>, value: i64) -> Self {
-        Edit {
-            at,
-            with: With::Int(value),
-        }
+        Edit { at, with: With::Int(value) }
     }
 
     pub fn text(at: Range<usize>, text: impl Into<Bytes>) -> Self {
-        Edit {
-            at,
-            with: With::Text(text.into()),
-        }
+        Edit { at, with: With::Text(text.into()) }
     }
 }
 
@@ -54,7 +48,8 @@ pub enum Part<'a> {
 impl Packet {
     /// Edits that overlap an earlier one are dropped: the message stays well formed, which matters more.
     pub(crate) fn new(bytes: Bytes, mut edits: SmallVec<[Edit; 2]>) -> Self {
-        edits.sort_by_key(|edit| edit.at.start);
+        // At one place an insertion goes before a cut, or the cut would overlap it.
+        edits.sort_by_key(|edit| (edit.at.start, edit.at.end));
         let mut end = 0;
         edits.retain(|edit| {
             let fits = edit.at.start >= end && edit.at.end <= bytes.len();
@@ -143,19 +138,21 @@ mod tests {
         let edits = smallvec![
             Edit::int(8..9, 42),
             Edit::text(0..1, &b"<<"[..]),
-            Edit {
-                at: 4..4,
-                with: With::SeqMember(-3)
-            },
+            Edit { at: 4..4, with: With::SeqMember(-3) },
         ];
         assert_eq!(apply("0123456789", edits), "<<123\"seq\":-3,4567429");
     }
 
     #[test]
-    fn an_overlapping_edit_is_dropped() {
+    fn an_insertion_where_a_cut_begins_is_kept_whatever_came_first() {
         assert_eq!(
-            apply("0123456789", smallvec![Edit::int(2..5, 1), Edit::int(4..6, 2)]),
-            "01156789"
+            apply("0123456789", smallvec![Edit::text(2..5, &b""[..]), Edit::int(2..2, 77)]),
+            "017756789"
         );
+    }
+
+    #[test]
+    fn an_overlapping_edit_is_dropped() {
+        assert_eq!(apply("0123456789", smallvec![Edit::int(2..5, 1), Edit::int(4..6, 2)]), "01156789");
     }
 }

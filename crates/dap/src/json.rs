@@ -52,23 +52,17 @@ impl<'a> Json<'a> {
 
     /// The members of an object, in order, duplicates included; none for anything else.
     pub fn members(self) -> Members<'a> {
-        Members {
-            items: Items::new(self, b'{'),
-        }
+        Members { items: Items::new(self, b'{') }
     }
 
     /// The elements of an array; none for anything else.
     pub fn elements(self) -> Elements<'a> {
-        Elements {
-            items: Items::new(self, b'['),
-        }
+        Elements { items: Items::new(self, b'[') }
     }
 
     /// The first member called `key`. The first one wins everywhere in the hub.
     pub fn get(self, key: &str) -> Option<Json<'a>> {
-        self.members()
-            .find(|(name, _)| name.is(key))
-            .map(|(_, value)| value)
+        self.members().find(|(name, _)| name.is(key)).map(|(_, value)| value)
     }
 
     /// An integer; adapters also write `0.0` where an integer belongs.
@@ -138,11 +132,7 @@ pub struct Key<'a> {
 
 impl<'a> Key<'a> {
     pub fn is(self, name: &str) -> bool {
-        if self.raw.contains(&b'\\') {
-            unescape(self.raw) == name
-        } else {
-            self.raw == name.as_bytes()
-        }
+        if self.raw.contains(&b'\\') { unescape(self.raw) == name } else { self.raw == name.as_bytes() }
     }
 
     pub fn text(self) -> Cow<'a, str> {
@@ -167,13 +157,7 @@ impl<'a> Iterator for Members<'a> {
         }
         let start = skip_space(whole, colon + 1);
         self.items.pending = Some(start);
-        Some((
-            Key {
-                raw: &whole[quote + 1..end - 1],
-                start: quote,
-            },
-            Json { whole, start },
-        ))
+        Some((Key { raw: &whole[quote + 1..end - 1], start: quote }, Json { whole, start }))
     }
 }
 
@@ -187,10 +171,7 @@ impl<'a> Iterator for Elements<'a> {
     fn next(&mut self) -> Option<Json<'a>> {
         let start = self.items.next_start()?;
         self.items.pending = Some(start);
-        Some(Json {
-            whole: self.items.whole,
-            start,
-        })
+        Some(Json { whole: self.items.whole, start })
     }
 }
 
@@ -207,11 +188,7 @@ impl<'a> Items<'a> {
     fn new(value: Json<'a>, open: u8) -> Self {
         let is = value.whole.get(value.start) == Some(&open);
         let at = if is { value.start + 1 } else { value.whole.len() };
-        Items {
-            whole: value.whole,
-            at,
-            pending: None,
-        }
+        Items { whole: value.whole, at, pending: None }
     }
 
     /// Start of the next key or element.
@@ -282,10 +259,8 @@ fn skip_container(text: &[u8], at: usize) -> Option<usize> {
     let mut at = at;
     loop {
         // Most bytes of a container are inside strings, which `skip_string` crosses with SIMD.
-        let step = text
-            .get(at..)?
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'))?;
+        let step =
+            text.get(at..)?.iter().position(|byte| matches!(byte, b'"' | b'{' | b'[' | b'}' | b']'))?;
         at += step;
         match text[at] {
             b'"' => at = skip_string(text, at)?,
@@ -385,10 +360,7 @@ mod tests {
     #[test]
     fn escapes_and_surrogates_decode_and_broken_ones_are_replaced() {
         let text = r#"{"s":"a\n\u00e9\ud83d\ude00\ud800x"}"#;
-        assert_eq!(
-            get(text, "s").and_then(Json::as_str).as_deref(),
-            Some("a\né😀\u{fffd}x")
-        );
+        assert_eq!(get(text, "s").and_then(Json::as_str).as_deref(), Some("a\né😀\u{fffd}x"));
     }
 
     #[test]
@@ -398,11 +370,7 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_levels_are_skipped() {
-        let text = format!(
-            "{{\"deep\":{}{},\"after\":1}}",
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        );
+        let text = format!("{{\"deep\":{}{},\"after\":1}}", "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(get(&text, "after").and_then(Json::as_i64), Some(1));
     }
 

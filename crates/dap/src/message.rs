@@ -11,11 +11,11 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::edit::{Edit, Packet, With};
-use crate::json::Json;
+use crate::json::{Json, Key};
 use crate::json::check::{Flaw, check};
 
 /// Larger numbers cannot be echoed by a client that keeps numbers as doubles.
-const MAX_SEQ: i64 = 1 << 53;
+pub const MAX_SEQ: i64 = 1 << 53;
 
 #[derive(Debug, Clone)]
 pub struct Message {
@@ -61,6 +61,8 @@ pub enum ScanError {
     NoName(&'static str, &'static str),
     #[error("`seq` is `{0}`; it must be a whole number from 0 to 2^53")]
     BadSeq(String),
+    #[error("the message has `{0}` twice, and the two may be read differently; write it once")]
+    Twice(&'static str),
     #[error("the message is not valid JSON: {0}")]
     Broken(Flaw),
 }
@@ -96,50 +98,39 @@ impl Message {
         let found = Found::collect(&bytes, depth)?;
         let text = |value: Option<Json>| value.and_then(Json::as_str).map(|text| text.as_ref().into());
         let kind = found.kind.ok_or(ScanError::NoType)?;
-        let name = found.name;
         let envelope = match kind.as_str().as_deref() {
-            Some("request") => Envelope::Request {
-                command: text(name).ok_or(ScanError::NoName("request", "command"))?,
-            },
-            Some("event") => Envelope::Event {
-                event: text(name).ok_or(ScanError::NoName("event", "event"))?,
-            },
+            Some("request") => {
+                Envelope::Request { command: text(found.command).ok_or(ScanError::NoName("request", "command"))? }
+            }
+            Some("event") => {
+                Envelope::Event { event: text(found.event).ok_or(ScanError::NoName("event", "event"))? }
+            }
             // CodeLLDB and delve leave the command of a failed response empty, others leave it out:
             // only `request_seq` routes.
             Some("response") => Envelope::Response {
                 request_seq: found.request_seq.and_then(Json::as_i64),
                 request_seq_at: found.request_seq.and_then(Json::span),
                 success: found.success.and_then(Json::as_bool).unwrap_or(false),
-                command: text(name).unwrap_or_default(),
+                command: text(found.command).unwrap_or_default(),
             },
             _ => return Err(ScanError::UnknownType(kind.raw().map(short).unwrap_or_default())),
         };
         let seq_at: SmallVec<_> = found.seq.iter().filter_map(|value| value.span()).collect();
         let seq = found.seq.first().and_then(|value| value.as_i64());
-        let (open, payload) = (found.open, found.payload.map(Json::start));
+        let payload = match envelope {
+            Envelope::Request { .. } => found.arguments,
+            Envelope::Response { .. } | Envelope::Event { .. } => found.body,
+        };
+        let (open, payload) = (found.open, payload.map(Json::start));
         drop(found);
-        Ok(Message {
-            seq,
-            seq_at,
-            open,
-            payload,
-            envelope,
-            bytes,
-        })
+        Ok(Message { seq, seq_at, open, payload, envelope, bytes })
     }
 
     /// A message that the hub wrote itself as `{"seq":0,...}`, so there is nothing to find out.
     pub(crate) fn composed(text: String, payload: Option<usize>, envelope: Envelope) -> Self {
         debug_assert!(text.starts_with(r#"{"seq":0,"#));
         let seq_at = SmallVec::from_iter(std::iter::once(7..8));
-        Message {
-            bytes: text.into_bytes().into(),
-            seq: Some(0),
-            seq_at,
-            open: 0,
-            payload,
-            envelope,
-        }
+        Message { bytes: text.into_bytes().into(), seq: Some(0), seq_at, open: 0, payload, envelope }
     }
 
     pub fn bytes(&self) -> &Bytes {
@@ -176,15 +167,9 @@ impl Message {
     /// The message under a number of ours, with these edits and no other change.
     pub fn renumbered(&self, seq: i64, mut edits: SmallVec<[Edit; 2]>) -> Packet {
         if self.seq_at.is_empty() {
-            edits.push(Edit {
-                at: self.open + 1..self.open + 1,
-                with: With::SeqMember(seq),
-            });
+            edits.push(Edit { at: self.open + 1..self.open + 1, with: With::SeqMember(seq) });
         }
-        edits.extend(self.seq_at.iter().map(|at| Edit {
-            at: at.clone(),
-            with: With::Int(seq),
-        }));
+        edits.extend(self.seq_at.iter().map(|at| Edit { at: at.clone(), with: With::Int(seq) }));
         Packet::new(self.bytes.clone(), edits)
     }
 
@@ -192,13 +177,9 @@ impl Message {
     /// nothing anyone could route, so there is no case for inserting it.
     pub fn answering(&self, request_seq: i64) -> Option<Edit> {
         match &self.envelope {
-            Envelope::Response {
-                request_seq_at: Some(at),
-                ..
-            } => Some(Edit {
-                at: at.clone(),
-                with: With::Int(request_seq),
-            }),
+            Envelope::Response { request_seq_at: Some(at), .. } => {
+                Some(Edit { at: at.clone(), with: With::Int(request_seq) })
+            }
             _ => None,
         }
     }
@@ -209,15 +190,9 @@ impl Message {
         match &self.envelope {
             Envelope::Response { command: said, .. } if said.is_empty() => {
                 let quoted = serde_json::Value::from(command).to_string();
-                match Json::at(&self.bytes, self.open)
-                    .get("command")
-                    .and_then(Json::span)
-                {
+                match Json::at(&self.bytes, self.open).get("command").and_then(Json::span) {
                     Some(at) => Some(Edit::text(at, quoted)),
-                    None => Some(Edit::text(
-                        self.open + 1..self.open + 1,
-                        format!("\"command\":{quoted},"),
-                    )),
+                    None => Some(Edit::text(self.open + 1..self.open + 1, format!("\"command\":{quoted},"))),
                 }
             }
             _ => None,
@@ -235,10 +210,12 @@ impl Message {
 struct Found<'a> {
     open: usize,
     kind: Option<Json<'a>>,
-    name: Option<Json<'a>>,
+    command: Option<Json<'a>>,
+    event: Option<Json<'a>>,
     success: Option<Json<'a>>,
     request_seq: Option<Json<'a>>,
-    payload: Option<Json<'a>>,
+    arguments: Option<Json<'a>>,
+    body: Option<Json<'a>>,
     seq: SmallVec<[Json<'a>; 1]>,
 }
 
@@ -253,46 +230,52 @@ impl<'a> Found<'a> {
         if depth == Depth::Whole {
             check(&bytes[root.start()..]).map_err(|flaw| ScanError::Broken(flaw.moved(root.start())))?;
         }
-        let mut found = Found {
-            open: root.start(),
-            ..Found::default()
-        };
+        let mut found = Found { open: root.start(), ..Found::default() };
         for (key, value) in root.members() {
             if key.is("seq") {
                 found.seq.push(value);
-            } else if key.is("type") {
-                found.kind.get_or_insert(value);
-            } else if key.is("command") || key.is("event") {
-                found.name.get_or_insert(value);
-            } else if key.is("request_seq") {
-                found.request_seq.get_or_insert(value);
-            } else if key.is("success") {
-                found.success.get_or_insert(value);
-            } else if key.is("body") || key.is("arguments") {
-                found.payload.get_or_insert(value);
+            } else if let Some((name, place)) = found.place(key) {
+                if depth == Depth::Whole && place.is_some() {
+                    return Err(ScanError::Twice(name));
+                }
+                place.get_or_insert(value);
             }
-            if depth == Depth::Routing && found.payload.is_some() && found.is_routable() {
+            if depth == Depth::Routing && found.is_routable() {
                 break;
             }
         }
         Ok(found)
     }
 
+    /// Where the value of that key is kept, if it belongs to the envelope.
+    fn place(&mut self, key: Key) -> Option<(&'static str, &mut Option<Json<'a>>)> {
+        let places = [
+            ("type", &mut self.kind),
+            ("command", &mut self.command),
+            ("event", &mut self.event),
+            ("request_seq", &mut self.request_seq),
+            ("success", &mut self.success),
+            ("arguments", &mut self.arguments),
+            ("body", &mut self.body),
+        ];
+        places.into_iter().find(|(name, _)| key.is(name))
+    }
+
     fn is_routable(&self) -> bool {
-        let response = self.success.is_some() && self.request_seq.is_some();
-        let is_response = || self.kind.and_then(Json::raw) == Some(b"\"response\"");
-        !self.seq.is_empty() && self.kind.is_some() && self.name.is_some() && (response || !is_response())
+        let needed = match self.kind.and_then(Json::raw) {
+            Some(b"\"request\"") => self.command.and(self.arguments),
+            Some(b"\"event\"") => self.event.and(self.body),
+            Some(b"\"response\"") => self.command.and(self.request_seq).and(self.success).and(self.body),
+            _ => None,
+        };
+        needed.is_some() && !self.seq.is_empty()
     }
 }
 
 fn short(text: &[u8]) -> String {
     const LIMIT: usize = 40;
     let cut = String::from_utf8_lossy(&text[..text.len().min(LIMIT)]);
-    if text.len() > LIMIT {
-        format!("{cut}...")
-    } else {
-        cut.into_owned()
-    }
+    if text.len() > LIMIT { format!("{cut}...") } else { cut.into_owned() }
 }
 
 #[cfg(test)]
@@ -322,10 +305,7 @@ mod tests {
     #[test]
     fn a_missing_seq_is_put_in_front() {
         let message = engine(r#" { "type":"event","event":"stopped"}"#);
-        assert_eq!(
-            renumbered(&message, 5),
-            r#" {"seq":5, "type":"event","event":"stopped"}"#
-        );
+        assert_eq!(renumbered(&message, 5), r#" {"seq":5, "type":"event","event":"stopped"}"#);
     }
 
     #[test]
@@ -344,11 +324,7 @@ mod tests {
         let message = engine(r#"{"seq":1,"type":"response","request_seq":3,"success":false,"message":"no"}"#);
         assert!(matches!(
             message.envelope(),
-            Envelope::Response {
-                request_seq: Some(3),
-                success: false,
-                ..
-            }
+            Envelope::Response { request_seq: Some(3), success: false, .. }
         ));
         assert_eq!(message.failure_text().as_deref(), Some("no"));
     }
@@ -360,9 +336,7 @@ mod tests {
             r#"{"seq":1,"type":"response","request_seq":3,"success":false}"#,
         ] {
             let message = engine(text);
-            let named = message
-                .edited(message.naming("next").into_iter().collect())
-                .unwrap();
+            let named = message.edited(message.naming("next").into_iter().collect()).unwrap();
             assert!(matches!(named.envelope(), Envelope::Response { command, .. } if &**command == "next"));
             assert!(named.naming("other").is_none());
         }
@@ -381,17 +355,13 @@ mod tests {
             (r#"{"seq":1,"type":"request"}"#, "no `command`"),
             (r#"{"seq":1,"type":"request","command":5}"#, "no `command`"),
             (r#"{"type":"request","command":"x"}"#, "missing"),
-            (
-                r#"{"seq":"1","type":"request","command":"x"}"#,
-                "`seq` is `\"1\"`",
-            ),
+            (r#"{"seq":"1","type":"request","command":"x"}"#, "`seq` is `\"1\"`"),
             (r#"{"seq":1.5,"type":"request","command":"x"}"#, "1.5"),
             (r#"{"seq":-1,"type":"request","command":"x"}"#, "-1"),
-            (
-                r#"{"seq":9007199254740993,"type":"request","command":"x"}"#,
-                "2^53",
-            ),
+            (r#"{"seq":9007199254740993,"type":"request","command":"x"}"#, "2^53"),
             (r#"{"seq":1,"type":"request","command":"x""#, "ends too early"),
+            (r#"{"seq":1,"type":"request","command":"x","arguments":{},"arguments":{}}"#, "`arguments` twice"),
+            (r#"{"seq":1,"type":"request","command":"x","comm\u0061nd":"y"}"#, "`command` twice"),
             (
                 r#"{"seq":1,"type":"request","command":"x","arguments":{"a": }}"#,
                 "expected a value at byte 58",
@@ -404,22 +374,22 @@ mod tests {
 
     #[test]
     fn helix_may_count_from_zero_and_an_engine_may_send_no_seq() {
-        assert_eq!(
-            client(r#"{"seq":0,"type":"request","command":"initialize"}"#)
-                .unwrap()
-                .seq(),
-            Some(0)
-        );
+        assert_eq!(client(r#"{"seq":0,"type":"request","command":"initialize"}"#).unwrap().seq(), Some(0));
         assert_eq!(engine(r#"{"type":"event","event":"initialized"}"#).seq(), None);
+    }
+
+    #[test]
+    fn keys_of_another_kind_of_message_route_nothing() {
+        let message = client(r#"{"event":"x","body":{"a":1},"seq":1,"type":"request","command":"launch","arguments":{"b":2}}"#);
+        let message = message.unwrap();
+        assert!(matches!(message.envelope(), Envelope::Request { command } if &**command == "launch"));
+        assert_eq!(message.payload().and_then(|arguments| arguments.i64("b")), Some(2));
     }
 
     #[test]
     fn a_byte_order_mark_is_stepped_over() {
         let text = "\u{feff}{\"seq\":1,\"type\":\"event\",\"event\":\"e\"}";
-        assert_eq!(
-            renumbered(&engine(text), 2),
-            "\u{feff}{\"seq\":2,\"type\":\"event\",\"event\":\"e\"}"
-        );
+        assert_eq!(renumbered(&engine(text), 2), "\u{feff}{\"seq\":2,\"type\":\"event\",\"event\":\"e\"}");
     }
 
     proptest::proptest! {

@@ -54,11 +54,7 @@ const BY_NAME: [(&[u8], Kind); 4] = [
 pub fn in_request(arguments: Json) -> impl Iterator<Item = Reference> {
     arguments.members().filter_map(|(key, value)| {
         let (_, kind) = IN_REQUESTS.iter().find(|(name, _)| key.is(name))?;
-        let reference = Reference {
-            kind: *kind,
-            at: value.span()?,
-            value: value.as_i64()?,
-        };
+        let reference = Reference { kind: *kind, at: value.span()?, value: value.as_i64()? };
         // 0 is a real frame in js-debug and gdb, and elsewhere means "no reference".
         (reference.value != 0 || reference.kind == Kind::Frame).then_some(reference)
     })
@@ -72,11 +68,7 @@ pub fn in_response(command: &str, message: &[u8], body: Json) -> Vec<Reference> 
         for item in list.elements() {
             let Some(id) = item.get("id") else { continue };
             if let (Some(at), Some(value)) = (id.span(), id.as_i64()) {
-                found.push(Reference {
-                    kind: *kind,
-                    at,
-                    value,
-                });
+                found.push(Reference { kind: *kind, at, value });
             }
         }
     }
@@ -123,20 +115,14 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<(Kind, i64)> {
-        by_name(text.as_bytes())
-            .into_iter()
-            .map(|reference| (reference.kind, reference.value))
-            .collect()
+        by_name(text.as_bytes()).into_iter().map(|reference| (reference.kind, reference.value)).collect()
     }
 
     #[test]
     fn references_are_found_by_name_at_any_depth() {
         let text = r#"{"body":{"variables":[{"variablesReference" : 5,"memoryReference":"0x1"},{"variablesReference":0},
             {"x":{"variablesReference":7}, "declarationLocationReference":3}],"variablesReference":0.0}}"#;
-        assert_eq!(
-            values(text),
-            [(Kind::Variables, 5), (Kind::Variables, 7), (Kind::Location, 3)]
-        );
+        assert_eq!(values(text), [(Kind::Variables, 5), (Kind::Variables, 7), (Kind::Location, 3)]);
     }
 
     #[test]
@@ -160,9 +146,7 @@ mod tests {
     #[test]
     fn a_request_names_a_frame_zero_but_no_variable_zero() {
         let text = br#"{"frameId":0,"variablesReference":0,"expression":"x"}"#;
-        let found: Vec<_> = in_request(Json::first(text).unwrap())
-            .map(|reference| reference.kind)
-            .collect();
+        let found: Vec<_> = in_request(Json::first(text).unwrap()).map(|reference| reference.kind).collect();
         assert_eq!(found, [Kind::Frame]);
     }
 }

@@ -74,6 +74,8 @@ impl Capabilities {
         take("supportsTerminateRequest", &mut self.terminate);
         take("supportsCancelRequest", &mut self.cancel);
         take("supportTerminateDebuggee", &mut self.terminate_debuggee);
+        // debugpy's spelling.
+        take("supportsTerminateDebuggee", &mut self.terminate_debuggee);
     }
 }
 
@@ -107,9 +109,7 @@ pub struct Disconnect {
 impl Disconnect {
     pub fn of(arguments: Option<Json>) -> Self {
         let flag = |key: &str| arguments?.get(key)?.as_bool();
-        Disconnect {
-            terminate_debuggee: flag("terminateDebuggee"),
-        }
+        Disconnect { terminate_debuggee: flag("terminateDebuggee") }
     }
 }
 

@@ -41,12 +41,8 @@ pub struct Catalog {
 impl Catalog {
     /// The built-in entries, overridden by name by the user's file and then by the project's.
     pub fn load(context: &Context) -> Result<Catalog, CatalogError> {
-        let mut catalog = Catalog {
-            entries: Vec::new(),
-            settings: Map::new(),
-            project: None,
-            cwd: context.cwd.clone(),
-        };
+        let mut catalog =
+            Catalog { entries: Vec::new(), settings: Map::new(), project: None, cwd: context.cwd.clone() };
         catalog.add(parse(Path::new("(built in)"), BUILT_IN)?, &Origin::BuiltIn);
 
         let user = folders::config_dir(context).join("catalog.toml");
@@ -57,13 +53,7 @@ impl Catalog {
         }
 
         if let Some((project, file)) = project::load(context)? {
-            catalog.add(
-                file,
-                &Origin::Project {
-                    path: project.path.clone(),
-                    trust: project.trust,
-                },
-            );
+            catalog.add(file, &Origin::Project { path: project.path.clone(), trust: project.trust });
             catalog.project = Some(project);
         }
         Ok(catalog)
@@ -99,17 +89,11 @@ impl Catalog {
 }
 
 pub(crate) fn parse(path: &Path, text: &str) -> Result<CatalogFile, CatalogError> {
-    let file: CatalogFile = toml::from_str(text).map_err(|error| CatalogError::Toml {
-        path: path.to_path_buf(),
-        problem: error.to_string(),
-    })?;
+    let file: CatalogFile = toml::from_str(text)
+        .map_err(|error| CatalogError::Toml { path: path.to_path_buf(), problem: error.to_string() })?;
     for (index, entry) in file.adapter.iter().enumerate() {
         let again = file.adapter[..index].iter().any(|other| other.name == entry.name);
-        let problem = if again {
-            Err("is there twice".to_string())
-        } else {
-            entry.check()
-        };
+        let problem = if again { Err("is there twice".to_string()) } else { entry.check() };
         problem.map_err(|problem| CatalogError::Entry {
             path: path.to_path_buf(),
             name: entry.name.clone(),
@@ -127,10 +111,7 @@ mod tests {
     fn context(home: &Path, cwd: &Path) -> Context {
         Context {
             cwd: cwd.to_path_buf(),
-            env: vec![
-                ("HOME".into(), home.into()),
-                ("PATH".into(), "/usr/bin:/bin".into()),
-            ],
+            env: vec![("HOME".into(), home.into()), ("PATH".into(), "/usr/bin:/bin".into())],
             umask: 0o022,
         }
     }
@@ -154,17 +135,11 @@ mod tests {
     fn the_built_in_entries_are_sound() {
         let home = tempfile::tempdir().unwrap();
         let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
-        let names: Vec<&str> = catalog
-            .entries()
-            .iter()
-            .map(|entry| entry.name.as_str())
-            .collect();
+        let names: Vec<&str> = catalog.entries().iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["debugpy", "lldb", "delve"]);
         for entry in catalog.entries() {
             assert!(
-                entry.capabilities["supportsConfigurationDoneRequest"]
-                    .as_bool()
-                    .unwrap(),
+                entry.capabilities["supportsConfigurationDoneRequest"].as_bool().unwrap(),
                 "{}",
                 entry.name
             );
@@ -180,10 +155,7 @@ mod tests {
         let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
         assert_eq!(catalog.by_type("python").unwrap().name, "mine");
         assert_eq!(catalog.by_type("debugpy").unwrap().name, "debugpy");
-        assert_eq!(
-            catalog.by_type("mine").unwrap().origin,
-            Origin::User(file.clone())
-        );
+        assert_eq!(catalog.by_type("mine").unwrap().origin, Origin::User(file.clone()));
         assert_eq!(catalog.settings()["colour"], 1);
         write(file, &MINE.replace("\"mine\"", "\"debugpy\""));
         let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
@@ -197,31 +169,15 @@ mod tests {
         let file = home.path().join(".config/breakroom/catalog.toml");
         for (text, place) in [
             ("[[adapter]]\nname = 3\ninstall = \"\"", "line 2, column 8"),
-            (
-                "[[adapter]]\nname = \"x\"\ninstall = \"\"\nmodee = \"stdio\"",
-                "line 4",
-            ),
-            (
-                "[[adapter]]\nname = \"x\"\ninstall = \"\"\nquirks = [\"odd\"]",
-                "unknown variant",
-            ),
+            ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nmodee = \"stdio\"", "line 4"),
+            ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nquirks = [\"odd\"]", "unknown variant"),
             ("not toml", "line 1"),
             (&format!("{MINE}{MINE}"), "there twice"),
-            (
-                &MINE
-                    .replace("stdio", "x")
-                    .replace("files", "mode = \"unix\"\nfiles"),
-                "{{socket}}",
-            ),
+            (&MINE.replace("stdio", "x").replace("files", "mode = \"unix\"\nfiles"), "{{socket}}"),
         ] {
             write(file.clone(), text);
-            let error = Catalog::load(&context(home.path(), home.path()))
-                .unwrap_err()
-                .to_string();
-            assert!(
-                error.contains(place) && error.contains("catalog.toml"),
-                "{text}: {error}"
-            );
+            let error = Catalog::load(&context(home.path(), home.path())).unwrap_err().to_string();
+            assert!(error.contains(place) && error.contains("catalog.toml"), "{text}: {error}");
         }
     }
 
@@ -236,27 +192,12 @@ mod tests {
 
         let catalog = Catalog::load(&context).unwrap();
         assert_eq!(catalog.project().unwrap().trust, Trust::Untrusted);
-        let error = catalog
-            .by_type("mine")
-            .unwrap()
-            .find(&context)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("breakroom trust") && error.contains(".breakroom.toml"),
-            "{error}"
-        );
+        let error = catalog.by_type("mine").unwrap().find(&context).unwrap_err().to_string();
+        assert!(error.contains("breakroom trust") && error.contains(".breakroom.toml"), "{error}");
         assert!(catalog.by_type("lldb").is_some());
 
         crate::project::trust(&file, &context).unwrap();
-        assert!(
-            Catalog::load(&context)
-                .unwrap()
-                .by_type("mine")
-                .unwrap()
-                .find(&context)
-                .is_ok()
-        );
+        assert!(Catalog::load(&context).unwrap().by_type("mine").unwrap().find(&context).is_ok());
 
         write(file, &format!("{MINE}\n# changed"));
         let catalog = Catalog::load(&context).unwrap();

@@ -43,12 +43,8 @@ impl Context {
 
     /// The launcher's environment without the variables that are ours, plus `extra` (a missing value unsets).
     pub fn environment(&self, extra: &[EnvVar]) -> Vec<(OsString, OsString)> {
-        let mut environment: Vec<(OsString, OsString)> = self
-            .env
-            .iter()
-            .filter(|(name, _)| !is_ours(name))
-            .cloned()
-            .collect();
+        let mut environment: Vec<(OsString, OsString)> =
+            self.env.iter().filter(|(name, _)| !is_ours(name)).cloned().collect();
         for variable in extra {
             environment.retain(|(name, _)| name != variable.name.as_str());
             if let Some(value) = &variable.value {
@@ -84,15 +80,11 @@ pub(crate) fn is_executable(path: &Path) -> bool {
 }
 
 fn lookup<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
-    env.iter()
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| value.as_os_str())
+    env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_os_str())
 }
 
 fn is_ours(name: &OsStr) -> bool {
-    OWN_PREFIXES
-        .iter()
-        .any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
+    OWN_PREFIXES.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
 }
 
 /// Read, not set and restored: another thread that creates a file in between would get the wrong mode.
@@ -112,15 +104,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn context(cwd: &Path, env: &[(&str, &str)]) -> Context {
-        let env = env
-            .iter()
-            .map(|(name, value)| (OsString::from(name), OsString::from(value)))
-            .collect();
-        Context {
-            cwd: cwd.to_path_buf(),
-            env,
-            umask: 0o022,
-        }
+        let env = env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
+        Context { cwd: cwd.to_path_buf(), env, umask: 0o022 }
     }
 
     fn program(path: &Path, mode: u32) {
@@ -148,18 +133,10 @@ mod tests {
     fn the_environment_is_the_launchers_without_our_variables_plus_what_is_asked_for() {
         let context = context(
             Path::new("/"),
-            &[
-                ("A", "1"),
-                ("B", "2"),
-                ("DEBUG_SESSION_TOKEN", "x"),
-                ("DCP_X", "x"),
-                ("BREAKROOM_LOG", "x"),
-            ],
+            &[("A", "1"), ("B", "2"), ("DEBUG_SESSION_TOKEN", "x"), ("DCP_X", "x"), ("BREAKROOM_LOG", "x")],
         );
-        let set = |name: &str, value: Option<&str>| EnvVar {
-            name: name.into(),
-            value: value.map(String::from),
-        };
+        let set =
+            |name: &str, value: Option<&str>| EnvVar { name: name.into(), value: value.map(String::from) };
         let environment = context.environment(&[set("A", None), set("B", Some("3")), set("C", Some(""))]);
         assert_eq!(environment, [("B".into(), "3".into()), ("C".into(), "".into())]);
     }

@@ -14,11 +14,7 @@ pub enum CatalogError {
     #[error("{}: {problem}\nCorrect that place in the file, or remove the file.", path.display())]
     Toml { path: PathBuf, problem: String },
     #[error("{}: the adapter \"{name}\" {problem}. Correct the entry, or remove it.", path.display())]
-    Entry {
-        path: PathBuf,
-        name: String,
-        problem: String,
-    },
+    Entry { path: PathBuf, name: String, problem: String },
     #[error("cannot read {}: {source}. Check that it exists and that you may read it.", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {}: {source}. Check that you may write there.", path.display())]
@@ -34,11 +30,7 @@ pub enum CatalogError {
     #[error("{} is a program of this machine, but you may not execute it: try `chmod +x`.", file.display())]
     NotExecutable { file: PathBuf },
     #[error("the adapter {name} is not installed (looked for {looked_for}). Install it with: {install}")]
-    NotInstalled {
-        name: String,
-        looked_for: String,
-        install: String,
-    },
+    NotInstalled { name: String, looked_for: String, install: String },
     #[error("the adapter \"{name}\" comes from {}, which you have not trusted: read it, then run `breakroom trust`.", path.display())]
     Untrusted { name: String, path: PathBuf },
 }
@@ -63,22 +55,13 @@ pub enum StartError {
     #[error(
         "the adapter {name} did not {expected} within {seconds} s; a larger connectionTimeoutSeconds allows more{tail}"
     )]
-    Timeout {
-        name: String,
-        seconds: u64,
-        expected: String,
-        tail: Tail,
-    },
+    Timeout { name: String, seconds: u64, expected: String, tail: Tail },
     #[error(
         "port {port}, meant for the adapter {name}, is answered by {owner}. Try again: another port will be taken."
     )]
     Port { name: String, port: u16, owner: String },
     #[error("cannot prepare the start of {name}: {what}: {source}.")]
-    Prepare {
-        name: String,
-        what: &'static str,
-        source: io::Error,
-    },
+    Prepare { name: String, what: &'static str, source: io::Error },
 }
 
 /// The last lines a process wrote before it failed.
@@ -93,11 +76,7 @@ impl Tail {
     pub fn of(output: &[u8]) -> Self {
         let from = output.len().saturating_sub(Self::BYTES);
         let text = String::from_utf8_lossy(&output[from..]);
-        let lines: Vec<&str> = text
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty())
-            .collect();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         Tail(lines[lines.len().saturating_sub(Self::LINES)..].join("\n"))
     }
 
@@ -135,11 +114,7 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_was_written_or_that_nothing_was() {
-        let died = |tail| StartError::Died {
-            name: "dlv".into(),
-            exit: Exit::Code(3),
-            tail,
-        };
+        let died = |tail| StartError::Died { name: "dlv".into(), exit: Exit::Code(3), tail };
         assert!(
             died(Tail::of(b"no go\n"))
                 .to_string()

@@ -43,10 +43,7 @@ pub fn config_dir(context: &Context) -> PathBuf {
 }
 
 fn base(context: &Context, variable: &str, below_home: &str) -> PathBuf {
-    let named = context
-        .var(variable)
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute());
+    let named = context.var(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     match (named, context.home()) {
         (Some(path), _) => path.join("breakroom"),
         (None, Some(home)) => home.join(below_home).join("breakroom"),
@@ -60,10 +57,7 @@ fn private_temp() -> PathBuf {
 }
 
 pub(crate) fn private_folder(path: &Path) -> Result<(), FolderError> {
-    let failed = |source| FolderError::Io {
-        path: path.to_path_buf(),
-        source,
-    };
+    let failed = |source| FolderError::Io { path: path.to_path_buf(), source };
     match std::fs::DirBuilder::new().mode(0o700).create(path) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -76,17 +70,11 @@ pub(crate) fn private_folder(path: &Path) -> Result<(), FolderError> {
     } else if found.uid() != rustix::process::getuid().as_raw() {
         format!("it belongs to user {}", found.uid())
     } else if found.mode() & 0o077 != 0 {
-        format!(
-            "others may enter it (mode {:o}, it must be 700)",
-            found.mode() & 0o777
-        )
+        format!("others may enter it (mode {:o}, it must be 700)", found.mode() & 0o777)
     } else {
         return Ok(());
     };
-    Err(FolderError::Unsafe {
-        path: path.to_path_buf(),
-        problem,
-    })
+    Err(FolderError::Unsafe { path: path.to_path_buf(), problem })
 }
 
 #[cfg(test)]
@@ -109,42 +97,26 @@ mod tests {
         let open = temp.path().join("open");
         std::fs::create_dir(&open).unwrap();
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(
-            private_folder(&open)
-                .unwrap_err()
-                .to_string()
-                .contains("mode 755")
-        );
+        assert!(private_folder(&open).unwrap_err().to_string().contains("mode 755"));
         let link = temp.path().join("link");
         std::os::unix::fs::symlink(temp.path(), &link).unwrap();
         assert!(private_folder(&link).unwrap_err().to_string().contains("a link"));
         let file = temp.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert!(
-            private_folder(&file)
-                .unwrap_err()
-                .to_string()
-                .contains("not a folder")
-        );
+        assert!(private_folder(&file).unwrap_err().to_string().contains("not a folder"));
     }
 
     #[test]
     fn the_folders_follow_the_contexts_variables_and_ignore_relative_ones() {
         let with = |env: &[(&str, &str)]| Context {
             cwd: "/".into(),
-            env: env
-                .iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
+            env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             umask: 0o022,
         };
         let home = with(&[("HOME", "/h"), ("XDG_STATE_HOME", "relative")]);
         assert_eq!(adapters_dir(&home), Path::new("/h/.cache/breakroom/adapters"));
         assert_eq!(state_dir(&home), Path::new("/h/.local/state/breakroom"));
-        assert_eq!(
-            config_dir(&with(&[("XDG_CONFIG_HOME", "/c")])),
-            Path::new("/c/breakroom")
-        );
+        assert_eq!(config_dir(&with(&[("XDG_CONFIG_HOME", "/c")])), Path::new("/c/breakroom"));
         assert!(state_dir(&with(&[])).is_absolute());
     }
 }

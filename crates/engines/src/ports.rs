@@ -19,10 +19,7 @@ struct Row {
 /// The user whose socket is the `peer` end of a connection that is `local` on our side.
 pub fn peer_uid(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     let (local, peer) = (canonical(local), canonical(peer));
-    Ok(rows()?
-        .into_iter()
-        .find(|row| row.local == peer && row.remote == local)
-        .map(|row| row.uid))
+    Ok(rows()?.into_iter().find(|row| row.local == peer && row.remote == local).map(|row| row.uid))
 }
 
 /// The user who listens at `address`, or on every address with that port.
@@ -69,11 +66,7 @@ fn row(line: &str) -> Option<Row> {
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
-    let word = |at: usize| {
-        u32::from_str_radix(ip.get(at..at + 8)?, 16)
-            .ok()
-            .map(u32::to_ne_bytes)
-    };
+    let word = |at: usize| u32::from_str_radix(ip.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
     let ip = match ip.len() {
         8 => IpAddr::from(Ipv4Addr::from(word(0)?)),
         32 => {
@@ -107,10 +100,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let dialled = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (accepted, peer) = listener.accept().unwrap();
-        assert_eq!(
-            peer_uid(accepted.local_addr().unwrap(), peer).unwrap(),
-            Some(own_uid())
-        );
+        assert_eq!(peer_uid(accepted.local_addr().unwrap(), peer).unwrap(), Some(own_uid()));
         assert_eq!(
             peer_uid(dialled.local_addr().unwrap(), dialled.peer_addr().unwrap()).unwrap(),
             Some(own_uid())
@@ -131,16 +121,10 @@ mod tests {
     #[test]
     fn a_listener_is_found_by_its_address_or_its_wildcard() {
         let exact = TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(
-            listener_uid(exact.local_addr().unwrap()).unwrap(),
-            Some(own_uid())
-        );
+        assert_eq!(listener_uid(exact.local_addr().unwrap()).unwrap(), Some(own_uid()));
         let wild = TcpListener::bind("0.0.0.0:0").unwrap();
         let port = wild.local_addr().unwrap().port();
-        assert_eq!(
-            listener_uid(SocketAddr::from(([127, 0, 0, 1], port))).unwrap(),
-            Some(own_uid())
-        );
+        assert_eq!(listener_uid(SocketAddr::from(([127, 0, 0, 1], port))).unwrap(), Some(own_uid()));
         drop(exact);
     }
 
@@ -152,10 +136,7 @@ mod tests {
                 address("0000000000000000FFFF00000100007F:0050"),
                 Some("127.0.0.1:80".parse().unwrap())
             );
-            assert_eq!(
-                address("00000000000000000000000001000000:0050"),
-                Some("[::1]:80".parse().unwrap())
-            );
+            assert_eq!(address("00000000000000000000000001000000:0050"), Some("[::1]:80".parse().unwrap()));
         }
         for bad in ["", ":", "0100007F", "0100007F:G", "01:1", "zzzzzzzz:1", "ééééé:1"] {
             assert_eq!(address(bad), None, "{bad}");

@@ -33,10 +33,7 @@ pub(crate) fn load(context: &Context) -> Result<Option<(Project, CatalogFile)>, 
     let Some(path) = nearest(context) else {
         return Ok(None);
     };
-    let unreadable = |source| CatalogError::Read {
-        path: path.clone(),
-        source,
-    };
+    let unreadable = |source| CatalogError::Read { path: path.clone(), source };
     let owner = std::fs::metadata(&path).map_err(unreadable)?.uid();
     if owner != 0 && owner != rustix::process::getuid().as_raw() {
         // In a shared folder like /tmp anybody could otherwise keep others from debugging.
@@ -49,10 +46,8 @@ pub(crate) fn load(context: &Context) -> Result<Option<(Project, CatalogFile)>, 
         Ok(record) if record == self::record(&path, &bytes) => Trust::Trusted,
         _ => Trust::Untrusted,
     };
-    let text = String::from_utf8(bytes).map_err(|error| CatalogError::Toml {
-        path: path.clone(),
-        problem: format!("not UTF-8: {error}"),
-    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| CatalogError::Toml { path: path.clone(), problem: format!("not UTF-8: {error}") })?;
     let file = catalog::parse(&path, &text)?;
     Ok(Some((Project { path, trust }, file)))
 }
@@ -63,13 +58,8 @@ pub fn trust(path: &Path, context: &Context) -> Result<PathBuf, CatalogError> {
     if path.is_dir() {
         path = path.join(FILE_NAME);
     }
-    let path = path
-        .canonicalize()
-        .map_err(|source| CatalogError::Read { path, source })?;
-    let bytes = std::fs::read(&path).map_err(|source| CatalogError::Read {
-        path: path.clone(),
-        source,
-    })?;
+    let path = path.canonicalize().map_err(|source| CatalogError::Read { path, source })?;
+    let bytes = std::fs::read(&path).map_err(|source| CatalogError::Read { path: path.clone(), source })?;
     catalog::parse(&path, &String::from_utf8_lossy(&bytes))?;
     let place = record_place(&path, context);
     write_record(&place, &record(&path, &bytes))
@@ -80,10 +70,7 @@ pub fn trust(path: &Path, context: &Context) -> Result<PathBuf, CatalogError> {
 /// Written beside and renamed, so that a full disk cannot leave half a record.
 fn write_record(place: &Path, record: &[u8]) -> io::Result<()> {
     if let Some(folder) = place.parent() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
     let beside = place.with_extension(std::process::id().to_string());
     std::fs::write(&beside, record)?;
@@ -115,9 +102,9 @@ fn record_place(path: &Path, context: &Context) -> PathBuf {
 
 /// FNV-1a: a short file name for a path of any length.
 fn fnv(text: &OsStr) -> u64 {
-    text.as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    text.as_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -125,11 +112,7 @@ mod tests {
     use super::*;
 
     fn context(home: &Path, cwd: &Path) -> Context {
-        Context {
-            cwd: cwd.to_path_buf(),
-            env: vec![("HOME".into(), home.into())],
-            umask: 0o022,
-        }
+        Context { cwd: cwd.to_path_buf(), env: vec![("HOME".into(), home.into())], umask: 0o022 }
     }
 
     #[test]
@@ -160,14 +143,8 @@ mod tests {
         }
         let trust_at = |folder: &Path| load(&context(&home, folder)).unwrap().unwrap().0.trust;
         assert_eq!(trust_at(&one), Trust::Untrusted);
-        assert_eq!(
-            trust(Path::new("."), &context(&home, &one)).unwrap(),
-            one.join(FILE_NAME)
-        );
-        assert_eq!(
-            (trust_at(&one), trust_at(&two)),
-            (Trust::Trusted, Trust::Untrusted)
-        );
+        assert_eq!(trust(Path::new("."), &context(&home, &one)).unwrap(), one.join(FILE_NAME));
+        assert_eq!((trust_at(&one), trust_at(&two)), (Trust::Trusted, Trust::Untrusted));
         std::fs::write(one.join(FILE_NAME), "[settings]\na = 2\n").unwrap();
         assert_eq!(trust_at(&one), Trust::Untrusted);
     }
@@ -176,18 +153,8 @@ mod tests {
     fn what_cannot_be_read_cannot_be_trusted() {
         let home = tempfile::tempdir().unwrap();
         let context = context(home.path(), home.path());
-        assert!(
-            trust(Path::new("."), &context)
-                .unwrap_err()
-                .to_string()
-                .contains(FILE_NAME)
-        );
+        assert!(trust(Path::new("."), &context).unwrap_err().to_string().contains(FILE_NAME));
         std::fs::write(home.path().join(FILE_NAME), "adapter = 1").unwrap();
-        assert!(
-            trust(Path::new("."), &context)
-                .unwrap_err()
-                .to_string()
-                .contains("line 1")
-        );
+        assert!(trust(Path::new("."), &context).unwrap_err().to_string().contains("line 1"));
     }
 }

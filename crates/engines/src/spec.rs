@@ -82,9 +82,7 @@ impl TryFrom<Record> for AdapterSpec {
 
     fn try_from(record: Record) -> Result<Self, String> {
         let program = record.args.first().map(String::as_str).unwrap_or_default();
-        let file_name = Path::new(program)
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
+        let file_name = Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned());
         let spec = AdapterSpec {
             name: record.name.or(file_name).unwrap_or_default(),
             args: record.args,
@@ -107,21 +105,13 @@ impl AdapterSpec {
         if self.connection_timeout_seconds == 0 {
             return Err("\"connectionTimeoutSeconds\" is 0: give at least 1, or leave it out for 10".into());
         }
-        if let Some(bad) = self
-            .env
-            .iter()
-            .find(|variable| variable.name.is_empty() || variable.name.contains('='))
+        if let Some(bad) =
+            self.env.iter().find(|variable| variable.name.is_empty() || variable.name.contains('='))
         {
-            return Err(format!(
-                "\"{}\" cannot be the name of an environment variable",
-                bad.name
-            ));
+            return Err(format!("\"{}\" cannot be the name of an environment variable", bad.name));
         }
-        let strings = self.args.iter().chain(
-            self.env
-                .iter()
-                .flat_map(|v| std::iter::once(&v.name).chain(&v.value)),
-        );
+        let strings =
+            self.args.iter().chain(self.env.iter().flat_map(|v| std::iter::once(&v.name).chain(&v.value)));
         if strings.into_iter().any(|text| text.contains('\0')) {
             return Err("its arguments or environment hold a NUL character".into());
         }
@@ -135,11 +125,7 @@ impl AdapterSpec {
 
     pub(crate) fn args_with(&self, place: &str) -> Vec<String> {
         match self.mode.placeholder() {
-            Some(placeholder) => self
-                .args
-                .iter()
-                .map(|arg| arg.replace(placeholder, place))
-                .collect(),
+            Some(placeholder) => self.args.iter().map(|arg| arg.replace(placeholder, place)).collect(),
             None => self.args.clone(),
         }
     }
@@ -170,10 +156,7 @@ mod tests {
                 "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "C", "value": null}]}"#,
         )
         .unwrap();
-        assert_eq!(
-            (spec.mode, spec.connection_timeout_seconds, spec.env.len()),
-            (Mode::TcpCallback, 3, 3)
-        );
+        assert_eq!((spec.mode, spec.connection_timeout_seconds, spec.env.len()), (Mode::TcpCallback, 3, 3));
         assert_eq!(spec.env[2].value, None);
     }
 
@@ -182,10 +165,7 @@ mod tests {
         for (json, reason) in [
             (r#"{"args": []}"#, "\"args\" is empty"),
             (r#"{"args": [""]}"#, "\"args\" is empty"),
-            (
-                r#"{"args": ["a"], "connectionTimeoutSeconds": 0}"#,
-                "give at least 1",
-            ),
+            (r#"{"args": ["a"], "connectionTimeoutSeconds": 0}"#, "give at least 1"),
             (r#"{"args": ["a"], "connectionTimeoutSeconds": -1}"#, "-1"),
             (r#"{"args": ["a"], "mode": "carrier-pigeon"}"#, "tcp-callback"),
             (r#"{"args": ["a"], "mode": "tcp-connect"}"#, "{{port}}"),

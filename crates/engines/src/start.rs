@@ -45,17 +45,9 @@ pub struct Engine {
 
 /// Starts the adapter under `guard` (an executable that is called with the single argument "guard") and connects to it.
 pub async fn start(spec: &AdapterSpec, context: &Context, guard: &Path) -> Result<Engine, StartError> {
-    spec.check().map_err(|problem| StartError::BadSpec {
-        name: spec.name.clone(),
-        problem,
-    })?;
+    spec.check().map_err(|problem| StartError::BadSpec { name: spec.name.clone(), problem })?;
     let patience = Duration::from_secs(spec.connection_timeout_seconds.min(LONGEST_TIMEOUT));
-    let attempt = Attempt {
-        spec,
-        context,
-        guard,
-        deadline: Instant::now() + patience,
-    };
+    let attempt = Attempt { spec, context, guard, deadline: Instant::now() + patience };
     match spec.mode {
         Mode::Stdio => stdio::start(&attempt).await,
         Mode::TcpConnect => tcp::connect(&attempt).await,
@@ -83,39 +75,23 @@ struct Launched {
 impl Attempt<'_> {
     /// Starts the adapter with `place` filled into its arguments.
     async fn launch(&self, place: &str) -> Result<Launched, StartError> {
-        let program = program(
-            self.spec.args_with(place),
-            &self.context.cwd,
-            self.context.environment(&self.spec.env),
-        )?;
+        let program =
+            program(self.spec.args_with(place), &self.context.cwd, self.context.environment(&self.spec.env))?;
         let prepared =
             |result: io::Result<(OwnedFd, OwnedFd)>| result.map_err(|source| self.failed("a pipe", source));
         let (theirs_in, stdin) = prepared(pipe(OurEnd::Write))?;
         let (stdout, theirs_out) = prepared(pipe(OurEnd::Read))?;
         let (stderr, theirs_err) = prepared(pipe(OurEnd::Read))?;
-        let attachment = Attachment::Pipes {
-            stdin: theirs_in,
-            stdout: theirs_out,
-            stderr: theirs_err,
-        };
+        let attachment = Attachment::Pipes { stdin: theirs_in, stdout: theirs_out, stderr: theirs_err };
         let starting = Supervised::start(self.guard, program, self.context.umask, attachment);
         match tokio::time::timeout_at(self.deadline, starting).await {
-            Ok(process) => Ok(Launched {
-                stdin,
-                stdout,
-                stderr,
-                process: process?,
-            }),
+            Ok(process) => Ok(Launched { stdin, stdout, stderr, process: process? }),
             Err(_) => Err(self.timeout("start", Tail::default())),
         }
     }
 
     fn failed(&self, what: &'static str, source: io::Error) -> StartError {
-        StartError::Prepare {
-            name: self.spec.name.clone(),
-            what,
-            source,
-        }
+        StartError::Prepare { name: self.spec.name.clone(), what, source }
     }
 
     fn timeout(&self, expected: impl Into<String>, tail: Tail) -> StartError {
@@ -146,9 +122,7 @@ impl Attempt<'_> {
             }
             () = tokio::time::sleep_until(self.deadline) => self.timeout(expected, launched.tail()),
         };
-        launched.process.stop(Stop::End {
-            grace: Duration::ZERO,
-        });
+        launched.process.stop(Stop::End { grace: Duration::ZERO });
         Err(failure)
     }
 }
@@ -157,24 +131,14 @@ impl Launched {
     /// The last lines on stderr, or on stdout if there are none: some adapters complain there.
     fn tail(&self) -> Tail {
         let tail = Tail::of(&waiting_bytes(&self.stderr));
-        if tail.is_empty() {
-            Tail::of(&waiting_bytes(&self.stdout))
-        } else {
-            tail
-        }
+        if tail.is_empty() { Tail::of(&waiting_bytes(&self.stdout)) } else { tail }
     }
 
     /// The engine of an adapter whose protocol is on a socket.
     fn over_socket(self, reader: OwnedFd) -> io::Result<Engine> {
         let writer = reader.try_clone()?;
         let process = self.process.keep_stdin(self.stdin);
-        Ok(Engine {
-            reader,
-            writer,
-            stdout: Some(self.stdout),
-            stderr: self.stderr,
-            process,
-        })
+        Ok(Engine { reader, writer, stdout: Some(self.stdout), stderr: self.stderr, process })
     }
 }
 
@@ -183,23 +147,15 @@ fn program(argv: Vec<String>, cwd: &Path, env: Vec<(OsString, OsString)>) -> Res
     let name = argv.first().cloned().unwrap_or_default();
     let Some(found) = which(&name, cwd, &env) else {
         let hint = if name.contains('/') {
-            format!(
-                "there is no executable file of that name, seen from {}",
-                cwd.display()
-            )
+            format!("there is no executable file of that name, seen from {}", cwd.display())
         } else {
             "it is not in the PATH of whoever asked for the session; install it, or name it with its full path".into()
         };
         return Err(StartError::NotFound { program: name, hint });
     };
-    let argv = std::iter::once(found.into_os_string())
-        .chain(argv.into_iter().skip(1).map(OsString::from))
-        .collect();
-    Ok(Program {
-        argv,
-        cwd: cwd.to_path_buf(),
-        env,
-    })
+    let argv =
+        std::iter::once(found.into_os_string()).chain(argv.into_iter().skip(1).map(OsString::from)).collect();
+    Ok(Program { argv, cwd: cwd.to_path_buf(), env })
 }
 
 enum OurEnd {

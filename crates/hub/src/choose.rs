@@ -46,7 +46,8 @@ pub(crate) fn setup(context: &Context, engine: Option<String>) -> Setup {
 }
 
 fn names(entries: &[Entry]) -> Vec<String> {
-    let mut names: Vec<_> = entries.iter().flat_map(|entry| entry.types.iter().chain([&entry.name])).collect();
+    let mut names: Vec<_> =
+        entries.iter().flat_map(|entry| entry.types.iter().chain([&entry.name])).collect();
     names.sort();
     names.dedup();
     names.into_iter().map(|name| name.to_lowercase()).collect()
@@ -54,7 +55,8 @@ fn names(entries: &[Entry]) -> Vec<String> {
 
 /// What every recorded adapter can do: a promise that holds whichever is chosen later.
 fn common(entries: &[Entry]) -> Map<String, Value> {
-    let mut recorded = entries.iter().map(|entry| &entry.capabilities).filter(|recorded| !recorded.is_empty());
+    let mut recorded =
+        entries.iter().map(|entry| &entry.capabilities).filter(|recorded| !recorded.is_empty());
     let first = recorded.next().cloned().unwrap_or_default();
     let mut common = recorded.fold(first, |mut common, other| {
         common.retain(|key, value| value == &Value::Bool(true) && other.get(key) == Some(value));

@@ -90,7 +90,7 @@ impl Daemon {
                 () = sleep_until(idle_since + idle.0) => {
                     if sessions.count() > 0 {
                         idle_since = Instant::now();
-                    } else if self.leave()? {
+                    } else if self.leave(&workers)? {
                         return Ok(());
                     }
                 }
@@ -106,12 +106,11 @@ impl Daemon {
     }
 
     /// Takes the socket away, unless somebody is at the door already.
-    fn leave(&self) -> Result<bool, DaemonError> {
+    fn leave(&self, workers: &Arc<Workers>) -> Result<bool, DaemonError> {
         let _lock: File = link::lock()?;
         match self.listener.accept() {
             Ok((stream, _)) => {
-                // It will find the new hub; this one is too old to begin again.
-                drop(stream);
+                welcome(stream, workers.clone());
                 Ok(false)
             }
             Err(_) => {
@@ -174,7 +173,8 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Job, Welcome>> {
     };
     let block = passing::receive_frame(stream, MAX_HELLO)?;
     if hello.protocol != PROTOCOL {
-        let text = format!("this hub speaks protocol {PROTOCOL} and the door {}; end the older one", hello.protocol);
+        let text =
+            format!("this hub speaks protocol {PROTOCOL} and the door {}; end the older one", hello.protocol);
         return Ok(Err(Welcome::Refused(text)));
     }
     if hello.namespaces != Namespaces::of_this_process() {

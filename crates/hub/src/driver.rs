@@ -272,10 +272,15 @@ impl Driver {
         step
     }
 
-    fn take_engine(&mut self, id: NodeId, arrived: Arrived) -> Result<breakroom_session::EngineFacts, String> {
+    fn take_engine(
+        &mut self,
+        id: NodeId,
+        arrived: Arrived,
+    ) -> Result<breakroom_session::EngineFacts, String> {
         let facts = arrived.facts.clone();
         let node = NodeIo::new(id, arrived, self.sender.clone());
-        let node = node.map_err(|error| format!("the connection to {} cannot be used: {error}", facts.name))?;
+        let node =
+            node.map_err(|error| format!("the connection to {} cannot be used: {error}", facts.name))?;
         tracing::debug!(node = id.0, engine = facts.name, "engine is up");
         self.nodes.push(node);
         Ok(facts)

@@ -176,7 +176,8 @@ impl Unwritten {
 }
 
 fn is_tcp(fd: impl AsFd) -> bool {
-    let inet = |domain| domain == rustix::net::AddressFamily::INET || domain == rustix::net::AddressFamily::INET6;
+    let inet =
+        |domain| domain == rustix::net::AddressFamily::INET || domain == rustix::net::AddressFamily::INET6;
     sockopt::socket_domain(fd).is_ok_and(inet)
 }
 

@@ -36,7 +36,8 @@ pub struct Namespaces {
 
 impl Namespaces {
     pub fn of_this_process() -> Self {
-        let inode = |name: &str| std::fs::metadata(format!("/proc/self/ns/{name}")).map_or(0, |file| file.ino());
+        let inode =
+            |name: &str| std::fs::metadata(format!("/proc/self/ns/{name}")).map_or(0, |file| file.ino());
         Namespaces { mount: inode("mnt"), network: inode("net") }
     }
 }

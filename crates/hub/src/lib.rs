@@ -25,3 +25,4 @@ pub use link::{Link, LinkError, connect_or_start};
 pub use private::run_private;
 pub use relay::passable;
 pub use secret::{SecretError, token};
+pub use watched::close_inherited;

@@ -101,12 +101,19 @@ pub fn connect_or_start(executable: &Path) -> Result<UnixStream, LinkError> {
     because(UnixStream::connect(&path), what)
 }
 
+/// A daemon begins a new log when the old one has grown beyond this.
+const MAX_LOG: u64 = 1 << 20;
+
 /// Where the daemon's log goes; nowhere if it cannot be kept.
 fn log_file() -> Stdio {
     let folder = folders::state_dir(&Context::of_this_process());
     let open = || {
         std::fs::create_dir_all(&folder)?;
-        OpenOptions::new().create(true).append(true).mode(0o600).open(folder.join("hub.log"))
+        let log = OpenOptions::new().create(true).append(true).mode(0o600).open(folder.join("hub.log"))?;
+        if log.metadata()?.len() > MAX_LOG {
+            log.set_len(0)?;
+        }
+        Ok(log)
     };
     open().map_or_else(|_: io::Error| Stdio::null(), Stdio::from)
 }

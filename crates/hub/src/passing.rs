@@ -8,14 +8,19 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
 };
 
 /// A connection brings its input and its output.
 const DESCRIPTORS: usize = 2;
 
 /// Sends `bytes` and, with the first of them, the descriptors.
-pub(crate) fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd; DESCRIPTORS]) -> io::Result<()> {
+pub(crate) fn send(
+    stream: &UnixStream,
+    bytes: &[u8],
+    descriptors: &[BorrowedFd; DESCRIPTORS],
+) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     ancillary.push(SendAncillaryMessage::ScmRights(descriptors));

@@ -33,7 +33,9 @@ pub fn token() -> Result<(PathBuf, Token), SecretError> {
 pub(crate) fn access(peer: PeerAccess) -> io::Result<Access> {
     match peer {
         PeerAccess::SameUser => Ok(Access::Granted),
-        PeerAccess::NeedsToken => token().map(|(_, token)| Access::NeedsToken(token)).map_err(io::Error::other),
+        PeerAccess::NeedsToken => {
+            token().map(|(_, token)| Access::NeedsToken(token)).map_err(io::Error::other)
+        }
     }
 }
 

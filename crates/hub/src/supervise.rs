@@ -15,14 +15,28 @@ use crate::choose::choose;
 
 /// What the driver hears from beside the path of messages.
 pub(crate) enum News {
-    Started { node: NodeId, outcome: Result<Box<Arrived>, String> },
+    Started {
+        node: NodeId,
+        outcome: Result<Box<Arrived>, String>,
+    },
     /// The engine's own process ended.
-    Exited { node: NodeId, exit: Exit },
+    Exited {
+        node: NodeId,
+        exit: Exit,
+    },
     /// Nothing of it is left.
-    Gone { node: NodeId },
-    Terminal { ticket: Ticket, node: NodeId, outcome: Result<Terminal, String> },
+    Gone {
+        node: NodeId,
+    },
+    Terminal {
+        ticket: Ticket,
+        node: NodeId,
+        outcome: Result<Terminal, String>,
+    },
     /// The hub is going away.
-    Shutdown { reason: String },
+    Shutdown {
+        reason: String,
+    },
 }
 
 /// An engine that runs, before the driver has taken its descriptors.

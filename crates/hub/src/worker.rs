@@ -64,7 +64,8 @@ impl Workers {
 
     /// Gives the session to the thread that has the fewest.
     pub fn give(&self, job: Job) {
-        let Some(worker) = self.workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed)) else {
+        let Some(worker) = self.workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed))
+        else {
             return;
         };
         worker.load.fetch_add(1, Ordering::Relaxed);

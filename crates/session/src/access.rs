@@ -40,6 +40,10 @@ impl Access {
         {
             *self = Access::Granted;
         }
+        self.is_granted()
+    }
+
+    pub(crate) fn is_granted(&self) -> bool {
         matches!(self, Access::Granted)
     }
 }

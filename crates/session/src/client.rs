@@ -73,11 +73,7 @@ pub(crate) struct Outgoing {
 
 impl Outgoing {
     pub fn plain(message: Message) -> Self {
-        Outgoing {
-            message,
-            edits: SmallVec::new(),
-            asks: None,
-        }
+        Outgoing { message, edits: SmallVec::new(), asks: None }
     }
 }
 
@@ -111,11 +107,7 @@ impl Client {
 
     /// Its name for people.
     pub fn name(&self) -> &str {
-        let declared = self
-            .declared
-            .client_name
-            .as_deref()
-            .or(self.declared.client_id.as_deref());
+        let declared = self.declared.client_name.as_deref().or(self.declared.client_id.as_deref());
         declared.unwrap_or("a client")
     }
 
@@ -125,21 +117,19 @@ impl Client {
 
     /// Queues an event, in the order and as often as this client tolerates it.
     pub fn event(&mut self, message: Message, edits: SmallVec<[Edit; 2]>) {
+        if matches!(self.phase, Phase::Connected | Phase::Leaving(_)) || !self.access.is_granted() {
+            return;
+        }
         if is_terminated(&message) {
             if self.told == Told::Terminated {
                 return;
             }
             self.told = Told::Terminated;
         }
-        let outgoing = Outgoing {
-            message,
-            edits,
-            asks: None,
-        };
+        let outgoing = Outgoing { message, edits, asks: None };
         match &mut self.phase {
-            Phase::Connected | Phase::Leaving(_) => {}
             Phase::Initializing { held, .. } => held.push(outgoing),
-            Phase::Ready | Phase::Configuring => self.outbox.push(outgoing),
+            _ => self.outbox.push(outgoing),
         }
     }
 
@@ -158,6 +148,14 @@ impl Client {
         };
         self.outbox.push(answer);
         held.into_iter().for_each(|outgoing| self.outbox.push(outgoing));
+    }
+
+    /// Every reverse request that it has not answered, also those that never left the queue, in their order.
+    pub fn unanswered(self) -> impl Iterator<Item = Asked> {
+        let mut asked: Vec<_> = self.asked.into_iter().collect();
+        asked.sort_by_key(|(seq, _)| seq.0);
+        let queued = self.outbox.queue.into_iter().filter_map(|outgoing| outgoing.asks);
+        asked.into_iter().map(|(_, asked)| asked).chain(queued)
     }
 
     pub fn is_behind(&self) -> bool {

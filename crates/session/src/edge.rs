@@ -149,43 +149,22 @@ mod tests {
     fn a_client_that_counts_from_zero_and_speaks_in_uris_is_translated_both_ways() {
         let engine = r#"{"stackFrames":[{"line":3,"column":1,"source":{"path":"/a b/é.py"},"name":"line"}]}"#;
         let client = r#"{"stackFrames":[{"line":2,"column":0,"source":{"path":"file:///a%20b/%C3%A9.py"},"name":"line"}]}"#;
-        assert_eq!(
-            edited(engine, |body| to_client(&zero_based(), "stackTrace", body)),
-            client
-        );
-        assert_eq!(
-            edited(client, |body| from_client(
-                &zero_based(),
-                "stackTrace",
-                Some(body)
-            )),
-            engine
-        );
+        assert_eq!(edited(engine, |body| to_client(&zero_based(), "stackTrace", body)), client);
+        assert_eq!(edited(client, |body| from_client(&zero_based(), "stackTrace", Some(body))), engine);
     }
 
     #[test]
     fn the_old_list_of_lines_is_translated_too() {
         let asked = r#"{"lines":[0,4],"breakpoints":[{"line":0}]}"#;
         let sent = r#"{"lines":[1,5],"breakpoints":[{"line":1}]}"#;
-        assert_eq!(
-            edited(asked, |body| from_client(
-                &zero_based(),
-                "setBreakpoints",
-                Some(body)
-            )),
-            sent
-        );
+        assert_eq!(edited(asked, |body| from_client(&zero_based(), "setBreakpoints", Some(body))), sent);
     }
 
     #[test]
     fn an_ordinary_client_costs_nothing() {
         assert!(
-            to_client(
-                &Initialize::default(),
-                "stackTrace",
-                Json::first(br#"{"line":1}"#).unwrap()
-            )
-            .is_empty()
+            to_client(&Initialize::default(), "stackTrace", Json::first(br#"{"line":1}"#).unwrap())
+                .is_empty()
         );
     }
 

@@ -15,7 +15,7 @@ use crate::client::{CloseReason, Phase as ClientPhase};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
-use crate::launch::Start;
+use crate::launch::{Launch, Start};
 use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Waiting};
 use crate::session::Session;
 
@@ -52,14 +52,10 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
-        let others = self
-            .clients
-            .iter()
-            .any(|(id, other)| *id != client && !other.is_leaving());
-        let ready = self
-            .root()
-            .is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
+        let others = self.clients.iter().any(|(id, other)| *id != client && !other.is_leaving());
+        let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
         if others || !ready || !matches!(self.ending, Ending::No) {
+            self.settle(client);
             self.answer(client, seq, "disconnect", None);
             self.leave(client);
             if !others {
@@ -68,17 +64,10 @@ impl Session {
             return Ok(());
         }
         let asked = Disconnect::of(message.payload()).terminate_debuggee;
-        let can_leave = self
-            .root()
-            .is_some_and(|node| node.capabilities.terminate_debuggee);
+        let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
         let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
-        let purpose = Purpose::Client {
-            client,
-            seq,
-            life: crate::threads::Life::Session,
-            resumes: None,
-        };
+        let purpose = Purpose::Client { client, seq, life: crate::threads::Life::Session, resumes: None };
         self.ask_to_end(message, purpose, debuggee);
         Ok(())
     }
@@ -90,20 +79,14 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         let unasked = matches!(self.ending, Ending::No);
-        let ready = self
-            .root()
-            .filter(|node| matches!(node.phase, Phase::Ready { .. }));
-        match ready.map(|node| node.capabilities.terminate) {
+        // Delve must not be asked for anything but `disconnect` after a failed launch.
+        let failed = matches!(self.launch, Launch::Failed { .. });
+        let ready = self.root().filter(|node| matches!(node.phase, Phase::Ready { .. }));
+        match ready.map(|node| node.capabilities.terminate && !failed) {
             Some(true) => return self.forward(client, seq, "terminate", message),
             Some(false) if unasked => {
                 let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
-                self.ask_to_end(
-                    disconnect,
-                    Purpose::End {
-                        asker: Some((client, seq)),
-                    },
-                    Debuggee::Ends,
-                );
+                self.ask_to_end(disconnect, Purpose::End { asker: Some((client, seq)) }, Debuggee::Ends);
             }
             _ => {
                 self.answer(client, seq, "terminate", None);
@@ -114,28 +97,12 @@ impl Session {
     }
 
     fn ask_to_end(&mut self, message: Message, purpose: Purpose, debuggee: Debuggee) {
-        self.ending = Ending::Asked {
-            until: self.now.after(ANSWER),
-            debuggee,
-        };
-        let command = if matches!(purpose, Purpose::End { asker: Some(_) }) {
-            "terminate"
-        } else {
-            "disconnect"
-        };
-        let pending = Pending {
-            command: command.into(),
-            purpose,
-        };
+        self.ending = Ending::Asked { until: self.now.after(ANSWER), debuggee };
+        let command =
+            if matches!(purpose, Purpose::End { asker: Some(_) }) { "terminate" } else { "disconnect" };
+        let pending = Pending { command: command.into(), purpose };
         if let Some(node) = self.root() {
-            node.push(
-                Lane::Urgent,
-                Waiting {
-                    message,
-                    edits: SmallVec::new(),
-                    pending: Some(pending),
-                },
-            );
+            node.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), Some(pending)));
         }
     }
 
@@ -156,7 +123,34 @@ impl Session {
         }
     }
 
-    fn leave(&mut self, client: ClientId) {
+    /// Answers everything that a client still waits for, because it is about to hear its last word.
+    pub(crate) fn settle(&mut self, id: ClientId) {
+        let refusal = |command: &str| {
+            let text = format!("`{command}` had no answer yet when the connection was ended.");
+            Failure::quiet(FailureId::Cancelled, text)
+        };
+        if let Some(client) = self.clients.get_mut(&id)
+            && let ClientPhase::Initializing { seq, .. } = client.phase
+        {
+            client.phase = ClientPhase::Connected;
+            self.refuse(id, seq, "initialize", &refusal("initialize"));
+        }
+        if let Launch::Waiting { client, seq, start, .. } = self.launch
+            && client == id
+        {
+            self.launch = Launch::Unasked;
+            self.refuse(id, seq, start.command(), &refusal(start.command()));
+        }
+        let owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
+        for (seq, command) in owed {
+            match &*command {
+                "disconnect" | "terminate" => self.answer(id, seq, &command, None),
+                _ => self.refuse(id, seq, &command, &refusal(&command)),
+            }
+        }
+    }
+
+    pub(crate) fn leave(&mut self, client: ClientId) {
         if let Some(client) = self.clients.get_mut(&client) {
             client.phase = ClientPhase::Leaving(CloseReason::Disconnected);
         }
@@ -165,7 +159,12 @@ impl Session {
     /// Without framing there is nothing to answer to, so the one error has no request.
     pub(crate) fn on_client_broken(&mut self, id: ClientId, reason: String) {
         self.odd();
-        self.refuse(id, FromClient(0), "", &Failure::quiet(FailureId::BadMessage, reason.clone()));
+        if self.clients.get(&id).is_none_or(|client| client.is_leaving()) {
+            return;
+        }
+        self.settle(id);
+        let refusal = Failure::quiet(FailureId::BadMessage, reason.clone());
+        self.refuse(id, FromClient(0), "", &refusal);
         if let Some(client) = self.clients.get_mut(&id) {
             client.phase = ClientPhase::Leaving(CloseReason::Broken(reason));
         }
@@ -173,6 +172,7 @@ impl Session {
 
     pub(crate) fn on_shutdown(&mut self, reason: &str) {
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            self.settle(id);
             self.say(id, reason);
         }
         self.tell("terminated", &event("terminated", None), &SmallVec::new());
@@ -183,43 +183,40 @@ impl Session {
     }
 
     fn stop_engine(&mut self, grace: Duration, debuggee: Debuggee) {
+        self.ending = Ending::No;
+        // Without an engine nothing ends: the client may still launch one.
+        let Some(node) = self.root.and_then(|root| self.nodes.get_mut(&root)) else {
+            return;
+        };
         self.ending = Ending::Stopping;
-        let Some(node) = self.root() else { return };
         if matches!(node.phase, Phase::Ending | Phase::Ended { .. }) {
             return;
         }
         node.phase = Phase::Ending;
         let node = node.id;
-        self.effect(Effect::StopEngine {
-            node,
-            grace,
-            release: debuggee == Debuggee::Lives,
-        });
+        self.effect(Effect::StopEngine { node, grace, release: debuggee == Debuggee::Lives });
     }
 
     pub(crate) fn on_client_left(&mut self, id: ClientId) {
         let Some(client) = self.clients.remove(&id) else {
             return self.odd();
         };
-        self.fail_unanswered(client.asked.into_values());
-        if self.launcher == Some(id) {
-            self.launcher = self.clients.keys().next().copied();
-        }
         let asked_for = matches!(client.phase, ClientPhase::Leaving(CloseReason::Disconnected));
+        self.fail_unanswered(client.unanswered());
+        if self.launcher == Some(id) {
+            let mut left = self.clients.iter().filter(|(_, client)| !client.is_leaving());
+            self.launcher = left.next().map(|(id, _)| *id);
+        }
         if asked_for || self.clients.values().any(|client| !client.is_leaving()) {
             return;
         }
         // Nobody is left. A program that we launched ends with its session; one that was attached to goes on.
-        let ready = self
-            .root()
-            .is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
+        let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
         match self.ending {
             Ending::No if ready => {
                 let terminate = self.launch.start() != Some(Start::Attach);
-                let disconnect = request(
-                    "disconnect",
-                    json!({"restart": false, "terminateDebuggee": terminate}),
-                );
+                let disconnect =
+                    request("disconnect", json!({"restart": false, "terminateDebuggee": terminate}));
                 self.ask_to_end(disconnect, Purpose::End { asker: None }, Debuggee::Ends);
             }
             Ending::No => self.stop_engine(Duration::ZERO, Debuggee::Ends),
@@ -244,28 +241,8 @@ impl Session {
         if self.root != Some(id) {
             return;
         }
-        for Pending { command, purpose } in abandoned {
-            let asker = Pending {
-                command: "".into(),
-                purpose,
-            }
-            .asker();
-            let Some((client, seq)) = asker else { continue };
-            // An engine that ends instead of answering these did what they ask.
-            if matches!(&*command, "disconnect" | "terminate") {
-                self.answer(client, seq, &command, None);
-            } else {
-                self.refuse(
-                    client,
-                    seq,
-                    &command,
-                    &Failure::quiet(FailureId::EngineEnded, why.clone()),
-                );
-            }
-            if &*command == "disconnect" {
-                self.leave(client);
-            }
-        }
+        self.refuse_start(&Failure::loud(FailureId::EngineEnded, why.clone()));
+        self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, why.clone()));
         self.ending = Ending::Stopping;
         if !expected && !end.clean {
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n")});
@@ -306,23 +283,25 @@ impl Session {
     /// The engine was asked to end and says nothing: whoever asked is answered by the hub.
     fn answer_in_place_of_engine(&mut self) {
         let owed = self.root().map(Node::abandon).unwrap_or_default();
-        for pending in owed {
+        let text = "the debug adapter did not answer before the session ended";
+        self.answer_abandoned(owed, &Failure::quiet(FailureId::EngineEnded, text));
+    }
+
+    /// Answers what an engine will not answer any more. One that ends instead of answering `disconnect` or
+    /// `terminate` did what they ask. `disconnect` comes last, since nothing may follow its answer.
+    pub(crate) fn answer_abandoned(&mut self, mut abandoned: Vec<Pending>, refusal: &Failure) {
+        abandoned.sort_by_key(|pending| &*pending.command == "disconnect");
+        for pending in abandoned {
             let Some((client, seq)) = pending.asker() else {
                 continue;
             };
-            if matches!(&*pending.command, "disconnect" | "terminate") {
-                self.answer(client, seq, &pending.command, None);
-                if &*pending.command == "disconnect" {
+            match &*pending.command {
+                "disconnect" => {
+                    self.answer(client, seq, "disconnect", None);
                     self.leave(client);
                 }
-            } else {
-                let text = "the debug adapter did not answer before the session ended";
-                self.refuse(
-                    client,
-                    seq,
-                    &pending.command,
-                    &Failure::quiet(FailureId::EngineEnded, text),
-                );
+                "terminate" => self.answer(client, seq, "terminate", None),
+                command => self.refuse(client, seq, command, refusal),
             }
         }
     }
@@ -337,25 +316,26 @@ impl Session {
             let Some(pending) = node.next_silent(now) else {
                 return;
             };
-            let (command, asker) = (pending.command.clone(), pending.asker());
-            let Some((client, _)) = asker else { continue };
+            let command = pending.command.clone();
             let seconds = SILENCE.as_secs();
-            self.say(
-                client,
-                &format!(
-                    "{name} has not answered `{command}` for {seconds} s. It may be busy; `pause`, `disconnect` and `terminate` still work."
-                ),
+            let text = format!(
+                "{name} has not answered `{command}` for {seconds} s. It may be busy; `pause`, `disconnect` and `terminate` still work."
             );
+            match (pending.asker(), &pending.purpose) {
+                (Some((client, _)), _) => self.say(client, &text),
+                // Everybody waits for that.
+                (None, Purpose::Initialize) => {
+                    let clients: Vec<_> = self.clients.keys().copied().collect();
+                    clients.into_iter().for_each(|client| self.say(client, &text));
+                }
+                (None, _) => {}
+            }
         }
     }
 }
 
 fn obituary(name: &str, end: &NodeEnd) -> String {
     let stderr = end.stderr.trim();
-    let said = if stderr.is_empty() {
-        String::new()
-    } else {
-        format!(" Its last words:\n{stderr}\n")
-    };
+    let said = if stderr.is_empty() { String::new() } else { format!(" Its last words:\n{stderr}\n") };
     format!("{name} ended with {}.{said}", end.exit)
 }

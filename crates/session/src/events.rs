@@ -41,9 +41,7 @@ impl Session {
                 }
             }
             "capabilities" => {
-                known
-                    .capabilities
-                    .merge(message.payload().and_then(|body| body.get("capabilities")));
+                known.capabilities.merge(message.payload().and_then(|body| body.get("capabilities")));
             }
             "progressStart" => return self.on_progress_start(node, message),
             _ => {}
@@ -94,18 +92,12 @@ impl Session {
             }
             match asker {
                 Some((asker, seq)) if asker == *id => {
-                    client.event(
-                        message.clone(),
-                        SmallVec::from_iter([Edit::int(at.clone(), seq.0)]),
-                    );
+                    client.event(message.clone(), SmallVec::from_iter([Edit::int(at.clone(), seq.0)]));
                 }
                 _ => {
                     let body = message.payload();
                     let cut = body.and_then(|body| breakroom_dap::json::removal(body, "requestId"));
-                    client.event(
-                        message.clone(),
-                        cut.into_iter().map(|cut| Edit::text(cut, "")).collect(),
-                    );
+                    client.event(message.clone(), cut.into_iter().map(|cut| Edit::text(cut, "")).collect());
                 }
             }
         }

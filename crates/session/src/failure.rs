@@ -39,18 +39,10 @@ pub enum Show {
 
 impl Failure {
     pub fn quiet(id: FailureId, text: impl Into<String>) -> Self {
-        Failure {
-            id,
-            text: text.into(),
-            show: Show::Quietly,
-        }
+        Failure { id, text: text.into(), show: Show::Quietly }
     }
 
     pub fn loud(id: FailureId, text: impl Into<String>) -> Self {
-        Failure {
-            id,
-            text: text.into(),
-            show: Show::ToUser,
-        }
+        Failure { id, text: text.into(), show: Show::ToUser }
     }
 }

@@ -6,17 +6,18 @@
 use std::time::Duration;
 
 use breakroom_dap::json::removal;
-use breakroom_dap::view::{Capabilities, Initialize};
+use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Json, Message, event, request};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::client::{Outgoing, Phase as ClientPhase};
+use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice, EngineFacts};
-use crate::node::{Announced, Node, Pending, Phase, Purpose, Waiting};
+use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::requests::denied;
 use crate::session::Session;
 use crate::threads::Life;
@@ -52,7 +53,7 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    fn command(self) -> &'static str {
+    pub fn command(self) -> &'static str {
         match self {
             Start::Launch => "launch",
             Start::Attach => "attach",
@@ -84,18 +85,23 @@ impl Session {
             let text = "`initialize` was sent already; a connection is initialized once.";
             return Err(Failure::quiet(FailureId::AlreadyInitialized, text));
         }
+        let root = self.root.and_then(|root| self.nodes.get(&root));
+        if root.is_some_and(|node| matches!(node.phase, Phase::Ending | Phase::Ended { .. })) {
+            let text = "this session is over; start another one.";
+            return Err(Failure::loud(FailureId::EngineEnded, text));
+        }
         client.declared = Initialize::of(message.payload());
-        client.phase = ClientPhase::Initializing {
-            seq,
-            held: Vec::new(),
-        };
-        if self.introduction.is_null() {
+        client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
+        if self.root.is_none() {
             self.introduction = introduction(message.payload(), &client.declared);
         }
+        // Whoever must still prove who it is starts no process.
+        let trusted = client.access.present(None);
         let by_adapter_id = client.declared.adapter_id.as_ref().map(|id| id.to_lowercase());
         let by_adapter_id = by_adapter_id.filter(|id| self.setup.known_engines.contains(id));
-        match self.setup.engine.clone().or(by_adapter_id) {
-            _ if self.root.is_some() => self.answer_initialize(),
+        let engine = self.setup.engine.clone().or(by_adapter_id);
+        match engine.filter(|_| trusted) {
+            _ if trusted && self.root.is_some() => self.answer_initialize(),
             Some(kind) => self.start_engine(EngineChoice::Type(kind)),
             None => {
                 let base = Value::Object(self.setup.base_capabilities.clone());
@@ -111,31 +117,25 @@ impl Session {
     fn start_engine(&mut self, choice: EngineChoice) {
         let node = self.new_node();
         self.root = Some(node);
+        // A client that heard `initialized` from an engine that was replaced configures this one too early.
+        let early = self.clients.values().any(|client| matches!(client.phase, ClientPhase::Configuring));
+        if let Some(node) = self.root().filter(|_| early) {
+            node.gate = Gate::UntilAnnounced;
+        }
         self.effect(Effect::StartEngine { node, choice });
     }
 
     pub(crate) fn on_node_up(&mut self, id: NodeId, facts: EngineFacts) {
         let introduction = self.introduction.clone();
         let until = self.now.after(INITIALIZE);
-        let Some(node) = self
-            .nodes
-            .get_mut(&id)
-            .filter(|node| matches!(node.phase, Phase::Starting))
-        else {
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| matches!(node.phase, Phase::Starting)) else {
             return;
         };
         node.facts = facts;
         node.phase = Phase::Initializing { until };
-        let pending = Pending {
-            command: "initialize".into(),
-            purpose: Purpose::Initialize,
-        };
+        let pending = Pending { command: "initialize".into(), purpose: Purpose::Initialize };
         let message = request("initialize", introduction);
-        node.push_first(Waiting {
-            message,
-            edits: SmallVec::new(),
-            pending: Some(pending),
-        });
+        node.push_first(Waiting::new(message, SmallVec::new(), Some(pending)));
     }
 
     pub(crate) fn on_engine_initialized(&mut self, id: NodeId, answer: Message, success: bool) {
@@ -146,12 +146,20 @@ impl Session {
         let Some(node) = self.nodes.get_mut(&id) else {
             return;
         };
-        node.capabilities = Capabilities::of(answer.payload());
-        let told_a_base_set =
-            |client: &&mut crate::client::Client| matches!(client.phase, ClientPhase::Ready);
-        let exact = answer.payload().and_then(Json::raw).unwrap_or(b"{}");
+        // An answer that comes after the engine was told to end must not bring it back.
+        if !matches!(node.phase, Phase::Initializing { .. }) {
+            return self.odd();
+        }
+        // netcoredbg sends a `capabilities` event even before this.
+        node.capabilities.merge(answer.payload());
+        // They were told a base set, or that of an engine that was replaced.
+        let told_another_set = |client: &&mut crate::client::Client| {
+            matches!(client.phase, ClientPhase::Ready | ClientPhase::Configuring)
+        };
+        let exact = answer.payload().filter(|body| body.is_object());
+        let exact = exact.and_then(Json::raw).unwrap_or(b"{}");
         let exact = breakroom_dap::event_with("capabilities", "capabilities", exact);
-        for client in self.clients.values_mut().filter(told_a_base_set) {
+        for client in self.clients.values_mut().filter(told_another_set) {
             client.event(exact.clone(), SmallVec::new());
         }
         node.phase = Phase::Ready { answer };
@@ -170,12 +178,9 @@ impl Session {
         };
         for client in self.clients.values_mut() {
             if let ClientPhase::Initializing { seq, .. } = client.phase {
-                let edits = answer.answering(seq.0).into_iter().collect();
-                client.initialized_by(Outgoing {
-                    message: answer.clone(),
-                    edits,
-                    asks: None,
-                });
+                let naming = answer.naming("initialize");
+                let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
+                client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
             }
         }
     }
@@ -188,8 +193,12 @@ impl Session {
         if !matches!(node.phase, Phase::Ready { .. }) || node.announced == Announced::NotYet {
             return;
         }
+        // There is nothing to configure any more.
+        if matches!(self.launch, Launch::Failed { .. }) {
+            return;
+        }
         for client in self.clients.values_mut() {
-            if matches!(client.phase, ClientPhase::Ready) {
+            if matches!(client.phase, ClientPhase::Ready) && client.access.is_granted() {
                 client.event(event("initialized", None), SmallVec::new());
                 client.phase = ClientPhase::Configuring;
             }
@@ -203,11 +212,7 @@ impl Session {
         command: &str,
         message: Message,
     ) -> Result<(), Failure> {
-        let start = if command == "attach" {
-            Start::Attach
-        } else {
-            Start::Launch
-        };
+        let start = if command == "attach" { Start::Attach } else { Start::Launch };
         let arguments = message.payload().filter(|arguments| arguments.is_object());
         let Some(arguments) = arguments else {
             let text = format!(
@@ -215,14 +220,15 @@ impl Session {
             );
             return Err(Failure::loud(FailureId::BadArguments, text));
         };
+        own_record(arguments)?;
         let own = arguments.get("breakroom");
         let token = own.and_then(|own| own.str("token"));
-        if !self
-            .clients
-            .get_mut(&client)
-            .is_some_and(|client| client.access.present(token.as_deref()))
-        {
+        if !self.clients.get_mut(&client).is_some_and(|client| client.access.present(token.as_deref())) {
             return Err(denied());
+        }
+        if !matches!(self.ending, Ending::No) {
+            let text = "this session is being ended; start another connection.";
+            return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
         match &self.launch {
             Launch::Unasked => {}
@@ -239,72 +245,52 @@ impl Session {
             }
         }
         let chosen = choice(arguments, command)?;
-        self.replace_unfit_engine(&chosen);
+        if matches!(chosen, Some(EngineChoice::Record(_))) {
+            self.replace_engine();
+        }
         if self.root.is_none() {
-            let chosen = chosen.ok_or_else(|| nothing_to_choose_by(command))?;
-            self.start_engine(chosen);
+            let fixed = self.setup.engine.clone().map(EngineChoice::Type);
+            let chosen = match chosen {
+                Some(record @ EngineChoice::Record(_)) => Some(record),
+                by_arguments => fixed.or(by_arguments),
+            };
+            self.start_engine(chosen.ok_or_else(|| nothing_to_choose_by(command))?);
         } else {
             self.engine_is_there(command)?;
         }
         self.launcher = Some(client);
-        self.launch = Launch::Waiting {
-            client,
-            seq,
-            start,
-            message,
-        };
+        self.launch = Launch::Waiting { client, seq, start, message };
         self.send_launch();
         Ok(())
     }
 
     /// An engine that was started for its `adapterID` gives way to one that the launch brings itself.
-    fn replace_unfit_engine(&mut self, chosen: &Option<EngineChoice>) {
-        if let (Some(old), Some(EngineChoice::Record(_))) = (self.root, chosen) {
-            self.effect(Effect::StopEngine {
-                node: old,
-                grace: Duration::ZERO,
-                release: false,
-            });
-            if let Some(node) = self.nodes.get_mut(&old) {
-                node.phase = Phase::Ending;
-            }
-            self.root = None;
+    fn replace_engine(&mut self) {
+        let Some(node) = self.root() else { return };
+        if matches!(node.phase, Phase::Ending | Phase::Ended { .. }) {
+            return;
         }
+        node.phase = Phase::Ending;
+        let (old, abandoned) = (node.id, node.abandon());
+        self.root = None;
+        self.effect(Effect::StopEngine { node: old, grace: Duration::ZERO, release: false });
+        let text = "the debug adapter was replaced by the one that the launch brings";
+        self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, text));
     }
 
     /// Sends the launch that waits, if the engine is ready for it.
     fn send_launch(&mut self) {
         let Some(root) = self.root else { return };
-        let Some(node) = self
-            .nodes
-            .get_mut(&root)
-            .filter(|node| matches!(node.phase, Phase::Ready { .. }))
+        let Some(node) = self.nodes.get_mut(&root).filter(|node| matches!(node.phase, Phase::Ready { .. }))
         else {
             return;
         };
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
-            Launch::Waiting {
-                client,
-                seq,
-                start,
-                message,
-            } => {
+            Launch::Waiting { client, seq, start, message } => {
                 let edits = launch_edits(message.payload(), &node.facts.launch_defaults);
-                let purpose = Purpose::Client {
-                    client,
-                    seq,
-                    life: Life::Session,
-                    resumes: None,
-                };
-                let pending = Pending {
-                    command: start.command().into(),
-                    purpose,
-                };
-                node.push_first(Waiting {
-                    message,
-                    edits,
-                    pending: Some(pending),
-                });
+                let purpose = Purpose::Client { client, seq, life: Life::Session, resumes: None };
+                let pending = Pending { command: start.command().into(), purpose };
+                node.push_first(Waiting::new(message, edits, Some(pending)));
                 self.launch = Launch::Sent { start };
             }
             other => self.launch = other,
@@ -356,11 +342,7 @@ impl Session {
     pub(crate) fn engine_unfit(&mut self, id: NodeId, what: &str) {
         let name = self.nodes.get(&id).map(Node::name).unwrap_or("the debug adapter");
         let reason = format!("{name} {what}");
-        self.effect(Effect::StopEngine {
-            node: id,
-            grace: Duration::ZERO,
-            release: false,
-        });
+        self.effect(Effect::StopEngine { node: id, grace: Duration::ZERO, release: false });
         if let Some(node) = self.nodes.get_mut(&id) {
             node.phase = Phase::Ending;
         }
@@ -375,31 +357,25 @@ impl Session {
         self.root = None;
         let refusal = Failure::loud(FailureId::EngineMissing, reason);
         let abandoned = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
-        let waits = |client: &crate::client::Client| match client.phase {
-            ClientPhase::Initializing { seq, .. } => Some(seq),
-            _ => None,
-        };
-        let waiting: Vec<_> = self
-            .clients
-            .iter()
-            .filter_map(|(id, client)| Some((*id, waits(client)?)))
-            .collect();
-        for (client, seq) in waiting {
-            if let Some(client) = self.clients.get_mut(&client) {
+        self.refuse_start(&refusal);
+        self.answer_abandoned(abandoned, &refusal);
+    }
+
+    /// Refuses what cannot happen without the engine: `initialize` and the launch that wait for it.
+    pub(crate) fn refuse_start(&mut self, refusal: &Failure) {
+        let mut waiting = Vec::new();
+        for (id, client) in &mut self.clients {
+            if let ClientPhase::Initializing { seq, .. } = client.phase {
                 client.phase = ClientPhase::Connected;
+                waiting.push((*id, seq));
             }
-            self.refuse(client, seq, "initialize", &refusal);
+        }
+        for (client, seq) in waiting {
+            self.refuse(client, seq, "initialize", refusal);
         }
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
-            Launch::Waiting {
-                client, seq, start, ..
-            } => self.refuse(client, seq, start.command(), &refusal),
+            Launch::Waiting { client, seq, start, .. } => self.refuse(client, seq, start.command(), refusal),
             other => self.launch = other,
-        }
-        for pending in abandoned {
-            if let Some((client, seq)) = pending.asker() {
-                self.refuse(client, seq, &pending.command, &refusal);
-            }
         }
     }
 }
@@ -407,10 +383,9 @@ impl Session {
 /// What the engine is told about its client: the client's own words, but in the hub's one dialect. What a client
 /// cannot do the hub does for it or filters at that client's edge.
 fn introduction(arguments: Option<Json>, declared: &Initialize) -> Value {
-    let said = arguments
-        .and_then(Json::raw)
-        .and_then(|raw| serde_json::from_slice(raw).ok());
+    let said = arguments.and_then(Json::raw).and_then(|raw| serde_json::from_slice(raw).ok());
     let mut said: Map<String, Value> = said.unwrap_or_default();
+    said.remove("breakroom");
     let dialect = json!({
         "linesStartAt1": true,
         "columnsStartAt1": true,
@@ -443,14 +418,10 @@ fn choice(arguments: Json, command: &str) -> Result<Option<EngineChoice>, Failur
             Failure::loud(FailureId::BadArguments, text)
         });
     }
-    let by_type = arguments
-        .str("type")
-        .map(|kind| EngineChoice::Type(kind.into_owned()));
-    let by_file = || {
-        arguments
-            .str("program")
-            .map(|file| EngineChoice::File(file.into_owned()))
-    };
+    // Editors send the name they know the hub by, and that says nothing about the program.
+    let kind = arguments.str("type").filter(|kind| kind != "breakroom");
+    let by_type = kind.map(|kind| EngineChoice::Type(kind.into_owned()));
+    let by_file = || arguments.str("program").map(|file| EngineChoice::File(file.into_owned()));
     Ok(by_type.or_else(by_file))
 }
 
@@ -461,7 +432,18 @@ fn nothing_to_choose_by(command: &str) -> Failure {
     Failure::loud(FailureId::BadArguments, text)
 }
 
-/// The hub's own record is not for the engine (it may hold a token); defaults of the catalog are added in front.
+/// The edit that cuts the hub's own record: it is not for the engine, and it may hold a token. Written twice it
+/// would be read by us in one way and by the engine in another, so that is refused.
+pub(crate) fn own_record(arguments: Json) -> Result<Option<Edit>, Failure> {
+    let records = arguments.members().filter(|(key, _)| key.is("breakroom"));
+    if records.count() > 1 {
+        let text = "the arguments name \"breakroom\" twice; write it once.";
+        return Err(Failure::loud(FailureId::BadArguments, text));
+    }
+    Ok(removal(arguments, "breakroom").map(|cut| Edit::text(cut, "")))
+}
+
+/// The hub's own record goes out; defaults of the catalog are added in front.
 fn launch_edits(arguments: Option<Json>, defaults: &Map<String, Value>) -> SmallVec<[Edit; 2]> {
     let Some(arguments) = arguments else {
         return SmallVec::new();
@@ -472,9 +454,8 @@ fn launch_edits(arguments: Option<Json>, defaults: &Map<String, Value>) -> Small
     let left = members - usize::from(cut.is_some());
     edits.extend(cut.map(|cut| Edit::text(cut, "")));
     let missing = defaults.iter().filter(|(key, _)| arguments.get(key).is_none());
-    let added: Vec<String> = missing
-        .map(|(key, value)| format!("{}:{value}", Value::from(key.as_str())))
-        .collect();
+    let added: Vec<String> =
+        missing.map(|(key, value)| format!("{}:{value}", Value::from(key.as_str()))).collect();
     if !added.is_empty() {
         let inside = arguments.start() + 1;
         let comma = if left > 0 { "," } else { "" };
@@ -493,9 +474,7 @@ mod tests {
         let Value::Object(defaults) = defaults else {
             return String::new();
         };
-        let packet = message
-            .renumbered(1, launch_edits(message.payload(), &defaults))
-            .to_bytes();
+        let packet = message.renumbered(1, launch_edits(message.payload(), &defaults)).to_bytes();
         let sent = Message::from_client(packet).unwrap();
         String::from_utf8(sent.payload().and_then(Json::raw).unwrap().to_vec()).unwrap()
     }
@@ -508,10 +487,7 @@ mod tests {
             r#"{"dlvCwd":"/p","mode":"exec","n":1}"#
         );
         assert_eq!(edited(r#"{"breakroom":{}}"#, json!({})), "{}");
-        assert_eq!(
-            edited(r#"{"breakroom":{}}"#, json!({"mode": "debug"})),
-            r#"{"mode":"debug"}"#
-        );
+        assert_eq!(edited(r#"{"breakroom":{}}"#, json!({"mode": "debug"})), r#"{"mode":"debug"}"#);
         assert_eq!(edited("{ }", json!({"mode": "debug"})), r#"{"mode":"debug" }"#);
         assert_eq!(edited(r#"{"a":1}"#, json!({})), r#"{"a":1}"#);
     }

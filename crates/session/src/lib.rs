@@ -15,6 +15,7 @@ mod io;
 mod launch;
 mod minted;
 mod node;
+mod references;
 mod replies;
 mod requests;
 mod reverse;

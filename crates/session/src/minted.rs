@@ -47,9 +47,7 @@ impl Minted {
     }
 
     pub fn origin(&self, kind: Kind, number: i64) -> Result<Origin, Unknown> {
-        let known = i32::try_from(number)
-            .ok()
-            .and_then(|number| self.by_number.get(&number));
+        let known = i32::try_from(number).ok().and_then(|number| self.by_number.get(&number));
         match known {
             Some(origin) if origin.kind == kind => Ok(*origin),
             Some(_) => Err(Unknown::NeverGiven),
@@ -71,12 +69,7 @@ mod tests {
     use super::*;
 
     fn frame(value: i64) -> Origin {
-        Origin {
-            node: NodeId(1),
-            life: Life::Session,
-            kind: Kind::Frame,
-            value,
-        }
+        Origin { node: NodeId(1), life: Life::Session, kind: Kind::Frame, value }
     }
 
     #[test]

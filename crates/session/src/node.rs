@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
-use crate::threads::{Life, Threads};
+use crate::threads::{Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
 const MAX_WAITING: usize = 4096;
@@ -24,6 +24,7 @@ pub(crate) struct Node {
     pub facts: EngineFacts,
     pub phase: Phase,
     pub announced: Announced,
+    pub gate: Gate,
     pub capabilities: Capabilities,
     pub threads: Threads,
     lanes: Lanes,
@@ -54,6 +55,14 @@ pub(crate) enum Announced {
     Said,
 }
 
+/// Whether what clients ask may go to the engine as soon as it is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    Open,
+    /// Only behind its own `initialized`: debugpy refuses breakpoints before that.
+    UntilAnnounced,
+}
+
 /// What to do with an answer of the engine.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -64,12 +73,7 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// Hand it to the client that asked.
-    Client {
-        client: ClientId,
-        seq: FromClient,
-        life: Life,
-        resumes: Option<Resumes>,
-    },
+    Client { client: ClientId, seq: FromClient, life: Life, resumes: Option<Resumes> },
     /// The hub's own `initialize`.
     Initialize,
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
@@ -81,6 +85,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Resumes {
     pub thread: Option<i64>,
     pub single: bool,
+    pub resume: Resume,
 }
 
 /// Something to send, with what its answer will mean; an answer to the engine's own request has none.
@@ -89,6 +94,21 @@ pub(crate) struct Waiting {
     pub message: Message,
     pub edits: SmallVec<[Edit; 2]>,
     pub pending: Option<Pending>,
+    /// The lives of the references it names, which may end while it waits.
+    pub uses: SmallVec<[Life; 1]>,
+}
+
+impl Waiting {
+    pub fn new(message: Message, edits: SmallVec<[Edit; 2]>, pending: Option<Pending>) -> Self {
+        Waiting { message, edits, pending, uses: SmallVec::new() }
+    }
+}
+
+/// What is to be done about the next thing that waits for an engine.
+pub(crate) enum Turn {
+    Send(Packet),
+    /// It named something of a stop that ended meanwhile, and the engine must not see that number.
+    TooLate(Pending),
 }
 
 /// `pause`, `disconnect` and `terminate` must get through however much else waits.
@@ -121,6 +141,7 @@ impl Node {
             facts: EngineFacts::default(),
             phase: Phase::Starting,
             announced: Announced::NotYet,
+            gate: Gate::Open,
             capabilities: Capabilities::default(),
             threads: Threads::default(),
             lanes: Lanes::default(),
@@ -132,11 +153,7 @@ impl Node {
 
     /// Its name for people.
     pub fn name(&self) -> &str {
-        if self.facts.name.is_empty() {
-            "the debug adapter"
-        } else {
-            &self.facts.name
-        }
+        if self.facts.name.is_empty() { "the debug adapter" } else { &self.facts.name }
     }
 
     pub fn is_full(&self) -> bool {
@@ -159,24 +176,31 @@ impl Node {
 
     /// The next message for the engine. Until it answered the hub's `initialize` it gets nothing but that, which
     /// is always the first thing in the urgent lane.
-    pub fn next(&mut self, now: Time) -> Option<Packet> {
+    pub fn next(&mut self, now: Time) -> Option<Turn> {
         let waiting = match self.phase {
             Phase::Starting | Phase::Ended { .. } => return None,
             Phase::Initializing { .. } if self.last.0 > 0 => return None,
             Phase::Initializing { .. } => self.lanes.urgent.pop_front()?,
-            Phase::Ready { .. } | Phase::Ending => self
-                .lanes
-                .urgent
-                .pop_front()
-                .or_else(|| self.lanes.normal.pop_front())?,
+            Phase::Ending if self.last.0 == 0 => return None,
+            Phase::Ending => self.lanes.urgent.pop_front()?,
+            Phase::Ready { .. } => match self.lanes.urgent.pop_front() {
+                None if self.gate == Gate::UntilAnnounced && self.announced == Announced::NotYet => return None,
+                None => self.lanes.normal.pop_front()?,
+                Some(urgent) => urgent,
+            },
         };
         self.lanes.bytes -= waiting.message.len();
+        let ended = !waiting.uses.iter().all(|life| self.threads.is_alive(*life));
+        let pending = match waiting.pending {
+            Some(pending) if ended => return Some(Turn::TooLate(pending)),
+            pending => pending,
+        };
         self.last.0 += 1;
-        if let Some(pending) = waiting.pending {
+        if let Some(pending) = pending {
             self.pending.insert(self.last, pending);
             self.watch.push_back((now, self.last));
         }
-        Some(waiting.message.renumbered(self.last.0, waiting.edits))
+        Some(Turn::Send(waiting.message.renumbered(self.last.0, waiting.edits)))
     }
 
     pub fn answered(&mut self, request: i64) -> Option<Pending> {
@@ -211,10 +235,9 @@ impl Node {
     /// The engine's number of a request of this client, if it was sent and not answered.
     pub fn sent(&self, client: ClientId, asked: FromClient) -> Option<ToEngine> {
         let is_it = |pending: &Pending| pending.is_from(client, asked);
-        self.pending
-            .iter()
-            .find(|(_, pending)| is_it(pending))
-            .map(|(seq, _)| *seq)
+        // A client that repeats its numbers means the last one.
+        let sent = self.pending.iter().filter(|(_, pending)| is_it(pending));
+        sent.map(|(seq, _)| *seq).max()
     }
 
     /// Who waits for the answer to this request.
@@ -225,15 +248,38 @@ impl Node {
     /// Takes back a request that was not sent yet.
     pub fn withdraw(&mut self, client: ClientId, asked: FromClient) -> Option<Pending> {
         let is_it = |waiting: &Waiting| {
-            waiting
-                .pending
-                .as_ref()
-                .is_some_and(|pending| pending.is_from(client, asked))
+            waiting.pending.as_ref().is_some_and(|pending| pending.is_from(client, asked))
         };
-        let at = self.lanes.normal.iter().position(is_it)?;
+        let at = self.lanes.normal.iter().rposition(is_it)?;
         let waiting = self.lanes.normal.remove(at)?;
         self.lanes.bytes -= waiting.message.len();
         waiting.pending
+    }
+
+    /// The requests of this client that have no answer, sent or not, in the order they were asked.
+    pub fn owed_to(&self, client: ClientId) -> Vec<(FromClient, Box<str>)> {
+        let mut sent: Vec<_> = self.pending.iter().collect();
+        sent.sort_by_key(|(seq, _)| **seq);
+        let waiting = self.lanes.urgent.iter().chain(&self.lanes.normal);
+        let waiting = waiting.filter_map(|waiting| waiting.pending.as_ref());
+        sent.into_iter()
+            .map(|(_, pending)| pending)
+            .chain(waiting)
+            .filter_map(|pending| Some((pending.asker()?, pending)))
+            .filter(|((whose, _), _)| *whose == client)
+            .map(|((_, seq), pending)| (seq, pending.command.clone()))
+            .collect()
+    }
+
+    /// A request that was to resume something will not be sent after all.
+    pub fn take_back_resume(&mut self, pending: &Pending) {
+        if let Purpose::Client {
+            resumes: Some(resumes),
+            ..
+        } = pending.purpose
+        {
+            self.threads.abort_resume(resumes.resume);
+        }
     }
 
     /// Everything the engine still owes, sent or not, in the order it was asked: it will never answer.
@@ -244,10 +290,7 @@ impl Node {
         self.lanes.bytes = 0;
         let waiting = self.lanes.urgent.drain(..).chain(self.lanes.normal.drain(..));
         let waiting = waiting.filter_map(|waiting| waiting.pending);
-        sent.into_iter()
-            .map(|(_, pending)| pending)
-            .chain(waiting)
-            .collect()
+        sent.into_iter().map(|(_, pending)| pending).chain(waiting).collect()
     }
 }
 

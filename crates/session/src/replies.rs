@@ -29,16 +29,15 @@ impl Session {
                 }
                 self.engine_left(node);
             }
-            Purpose::Client {
-                client,
-                seq,
-                life,
-                resumes,
-            } => {
+            Purpose::Client { client, seq, life, resumes } => {
                 if let Some(resumes) = resumes {
-                    self.on_resume_answered(node, resumes, client, &message, success);
+                    self.on_resume_answered(node, resumes, &message, success);
                 }
                 let failed = (!success).then(|| why(&message));
+                if &*pending.command == "disconnect" {
+                    // Nothing may follow its answer, so what else is open is answered first.
+                    self.settle(client);
+                }
                 let mut edits: SmallVec<[Edit; 2]> = message.answering(seq.0).into_iter().collect();
                 edits.extend(message.naming(&pending.command));
                 if let Some(body) = message.payload() {
@@ -49,11 +48,7 @@ impl Session {
                     }
                 }
                 if let Some(asker) = self.clients.get_mut(&client) {
-                    asker.send(Outgoing {
-                        message,
-                        edits,
-                        asks: None,
-                    });
+                    asker.send(Outgoing { message, edits, asks: None });
                 }
                 self.after_answer(node, client, &pending.command, failed);
             }
@@ -67,24 +62,16 @@ impl Session {
         life: Life,
         found: Vec<Reference>,
     ) -> impl Iterator<Item = Edit> + use<'_> {
-        found
-            .into_iter()
-            .filter_map(move |Reference { kind, at, value }| {
-                let number = self.minted.mint(Origin {
-                    node,
-                    life,
-                    kind,
-                    value,
-                })?;
-                Some(Edit::int(at, number))
-            })
+        found.into_iter().filter_map(move |Reference { kind, at, value }| {
+            let number = self.minted.mint(Origin { node, life, kind, value })?;
+            Some(Edit::int(at, number))
+        })
     }
 
     fn on_resume_answered(
         &mut self,
         node: NodeId,
         resumes: Resumes,
-        client: crate::ids::ClientId,
         message: &Message,
         success: bool,
     ) {
@@ -93,9 +80,9 @@ impl Session {
         };
         if success {
             let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
-            known.threads.commit_resume(resumes.thread, all, client);
+            known.threads.commit_resume(resumes.thread, all, resumes.resume);
         } else {
-            known.threads.abort_resume(client);
+            known.threads.abort_resume(resumes.resume);
         }
         self.forget_ended_references();
     }
@@ -112,19 +99,7 @@ impl Session {
 
 /// The sentence of a failed response, for later refusals.
 fn why(message: &Message) -> String {
-    let format = || {
-        message
-            .payload()?
-            .get("error")?
-            .get("format")
-            .and_then(Json::as_str)
-    };
-    let text = message
-        .failure_text()
-        .filter(|text| !text.is_empty())
-        .or_else(format);
-    text.map_or_else(
-        || "The debug adapter gave no reason.".to_owned(),
-        |text| text.into_owned(),
-    )
+    let format = || message.payload()?.get("error")?.get("format").and_then(Json::as_str);
+    let text = message.failure_text().filter(|text| !text.is_empty()).or_else(format);
+    text.map_or_else(|| "The debug adapter gave no reason.".to_owned(), |text| text.into_owned())
 }

@@ -1,8 +1,7 @@
 //! What clients ask: which requests the hub answers itself, and how the others reach the engine.
 
-use breakroom_dap::references;
 use breakroom_dap::view::Run;
-use breakroom_dap::{Edit, Envelope, Json, Message};
+use breakroom_dap::{Edit, Envelope, MAX_SEQ, Message};
 use bytes::Bytes;
 use smallvec::SmallVec;
 
@@ -10,23 +9,15 @@ use crate::client::Phase as ClientPhase;
 use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
-use crate::launch::Launch;
-use crate::minted::Unknown;
-use crate::node::{Lane, Pending, Phase, Purpose, Resumes, Waiting};
+use crate::launch::{Launch, own_record};
+use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
+use crate::references::Resolved;
 use crate::session::Session;
-use crate::threads::{Life, ResumedBy};
+use crate::threads::Life;
 
 /// Requests that let a thread run.
-const RESUMES: [&str; 8] = [
-    "continue",
-    "next",
-    "stepIn",
-    "stepOut",
-    "stepBack",
-    "reverseContinue",
-    "goto",
-    "restartFrame",
-];
+const RESUMES: [&str; 8] =
+    ["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"];
 
 impl Session {
     pub(crate) fn on_client(&mut self, client: ClientId, bytes: Bytes) {
@@ -42,12 +33,7 @@ impl Session {
                 self.odd();
                 let (seq, command) = best_guess(bytes);
                 let text = format!("{error}. The message was dropped; the session goes on.");
-                return self.refuse(
-                    client,
-                    seq,
-                    &command,
-                    &Failure::quiet(FailureId::BadMessage, text),
-                );
+                return self.refuse(client, seq, &command, &Failure::quiet(FailureId::BadMessage, text));
             }
         };
         match message.envelope() {
@@ -68,6 +54,13 @@ impl Session {
         let seq = FromClient(message.seq().unwrap_or(0));
         let outcome = match command {
             "initialize" => self.initialize(client, seq, &message),
+            // Whoever has no part in the session yet may always go.
+            "disconnect" if self.is_new(client) || !self.may_act(client) => {
+                self.settle(client);
+                self.answer(client, seq, command, None);
+                self.leave(client);
+                Ok(())
+            }
             _ if self.is_new(client) => Err(Failure::quiet(
                 FailureId::NotInitialized,
                 format!("`{command}` came before `initialize`; send `initialize` first."),
@@ -90,15 +83,11 @@ impl Session {
     }
 
     fn is_new(&self, client: ClientId) -> bool {
-        self.clients
-            .get(&client)
-            .is_some_and(|client| matches!(client.phase, ClientPhase::Connected))
+        self.clients.get(&client).is_some_and(|client| matches!(client.phase, ClientPhase::Connected))
     }
 
     fn may_act(&mut self, client: ClientId) -> bool {
-        self.clients
-            .get_mut(&client)
-            .is_some_and(|client| client.access.present(None))
+        self.clients.get_mut(&client).is_some_and(|client| client.access.present(None))
     }
 
     /// Hands a request to the engine as it came, with only numbers changed.
@@ -110,47 +99,24 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         self.engine_is_there(command)?;
-        let (mut edits, life) = self.resolve(command, message.payload())?;
-        let run = Run::of(message.payload());
-        let resumes = RESUMES.contains(&command).then(|| Resumes {
-            thread: run.thread.or(match life {
-                Life::Thread(thread, _) => Some(thread),
-                _ => None,
-            }),
-            single: run.single_thread,
-        });
+        let Resolved { mut edits, life, uses } = self.resolve(command, message.payload())?;
         if let Some(declared) = self.clients.get(&client).map(|client| &client.declared) {
             edits.extend(edge::from_client(declared, command, message.payload()));
         }
-        let names = |by: ResumedBy, session: &Session| session.resumed_by(by);
-        let refused = match resumes {
-            None => None,
-            Some(Resumes { thread, single }) => {
-                let threads = self.root().map(|node| &mut node.threads);
-                threads.and_then(|threads| threads.begin_resume(thread, single, client).err())
-            }
-        };
-        if let Some(by) = refused {
-            return Err(names(by, self));
+        if command == "restart" {
+            let started = message.payload().and_then(|arguments| arguments.get("arguments"));
+            edits.extend(started.map(own_record).transpose()?.flatten());
         }
-        let pending = Pending {
-            command: command.into(),
-            purpose: Purpose::Client {
-                client,
-                seq,
-                life,
-                resumes,
-            },
+        let resumes = match RESUMES.contains(&command) {
+            true => self.begin_resume(client, life, Run::of(message.payload()))?,
+            false => None,
         };
+        let pending =
+            Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, resumes } };
         if let Some(node) = self.root() {
-            node.push(
-                Lane::of(command),
-                Waiting {
-                    message,
-                    edits,
-                    pending: Some(pending),
-                },
-            );
+            let mut waiting = Waiting::new(message, edits, Some(pending));
+            waiting.uses = uses;
+            node.push(Lane::of(command), waiting);
         }
         Ok(())
     }
@@ -181,78 +147,6 @@ impl Session {
         Ok(())
     }
 
-    /// Replaces the hub's references in a request by the engine's, and says how long what the answer brings will live.
-    fn resolve(
-        &mut self,
-        command: &str,
-        arguments: Option<Json>,
-    ) -> Result<(SmallVec<[Edit; 2]>, Life), Failure> {
-        let mut edits = SmallVec::new();
-        let Some(arguments) = arguments else {
-            return Ok((edits, self.life_of_this_stop()));
-        };
-        let mut life = None;
-        for reference in references::in_request(arguments) {
-            let origin = self
-                .minted
-                .origin(reference.kind, reference.value)
-                .map_err(|unknown| {
-                    let text = match unknown {
-                        Unknown::Ended => "belongs to an earlier stop; ask for the stack of the current one",
-                        Unknown::NeverGiven => "was never given by this session",
-                    };
-                    let value = reference.value;
-                    Failure::quiet(
-                        FailureId::StaleReference,
-                        format!("`{command}`: reference {value} {text}."),
-                    )
-                })?;
-            let checked = self
-                .nodes
-                .get(&origin.node)
-                .map_or(Err(None), |node| node.threads.check(origin.life));
-            checked.map_err(|by| match by {
-                Some(by) => self.resumed_by(by),
-                None => Failure::quiet(
-                    FailureId::StaleReference,
-                    format!("`{command}`: reference {} belongs to an earlier stop; ask for the stack of the current one.", reference.value),
-                ),
-            })?;
-            edits.push(Edit::int(reference.at, origin.value));
-            life.get_or_insert(origin.life);
-        }
-        if let Some(life) = life {
-            return Ok((edits, life));
-        }
-        let thread = (command == "stackTrace")
-            .then(|| arguments.i64("threadId"))
-            .flatten();
-        let Some(thread) = thread else {
-            return Ok((edits, self.life_of_this_stop()));
-        };
-        let by = self.root().and_then(|node| node.threads.resuming(thread));
-        if let Some(by) = by {
-            return Err(self.resumed_by(by));
-        }
-        let life = self
-            .root()
-            .map_or(Life::Session, |node| node.threads.life(thread));
-        Ok((edits, life))
-    }
-
-    fn life_of_this_stop(&mut self) -> Life {
-        self.root()
-            .map_or(Life::Session, |node| node.threads.life_of_this_stop())
-    }
-
-    fn resumed_by(&self, ResumedBy(by): ResumedBy) -> Failure {
-        let name = self
-            .clients
-            .get(&by)
-            .map_or("a client that left", |client| client.name());
-        Failure::quiet(FailureId::NotStopped, format!("not stopped: resumed by {name}"))
-    }
-
     /// `cancel` names a request by the client's number; the engine knows it by ours.
     fn cancel(&mut self, client: ClientId, seq: FromClient, message: Message) -> Result<(), Failure> {
         let target = message.payload().and_then(|arguments| arguments.get("requestId"));
@@ -266,10 +160,7 @@ impl Session {
             return Ok(());
         };
         if let Some(withdrawn) = node.withdraw(client, asked) {
-            let resumed = matches!(withdrawn.purpose, Purpose::Client { resumes: Some(_), .. });
-            if resumed {
-                node.threads.abort_resume(client);
-            }
+            node.take_back_resume(&withdrawn);
             let text = Failure::quiet(FailureId::Cancelled, "cancelled");
             self.refuse(client, asked, &withdrawn.command, &text);
             self.answer(client, seq, "cancel", None);
@@ -281,24 +172,10 @@ impl Session {
             return Ok(());
         };
         let life = Life::Session;
-        let purpose = Purpose::Client {
-            client,
-            seq,
-            life,
-            resumes: None,
-        };
+        let purpose = Purpose::Client { client, seq, life, resumes: None };
+        let pending = Pending { command: "cancel".into(), purpose };
         let edits = SmallVec::from_iter([Edit::int(at, target.0)]);
-        node.push(
-            Lane::Urgent,
-            Waiting {
-                message,
-                edits,
-                pending: Some(Pending {
-                    command: "cancel".into(),
-                    purpose,
-                }),
-            },
-        );
+        node.push(Lane::Urgent, Waiting::new(message, edits, Some(pending)));
         Ok(())
     }
 }
@@ -318,10 +195,8 @@ fn best_guess(bytes: Bytes) -> (FromClient, String) {
                 Envelope::Request { command } => command.to_string(),
                 _ => String::new(),
             };
-            (
-                FromClient(message.seq().filter(|seq| *seq >= 0).unwrap_or(0)),
-                command,
-            )
+            let seq = message.seq().filter(|seq| (0..=MAX_SEQ).contains(seq));
+            (FromClient(seq.unwrap_or(0)), command)
         }
         Err(_) => (FromClient(0), String::new()),
     }

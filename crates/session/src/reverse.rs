@@ -27,11 +27,7 @@ impl Session {
         match able {
             Some(client) if !client.is_leaving() => {
                 let asks = Some(Asked { node, seq, command });
-                client.send(Outgoing {
-                    message,
-                    edits: SmallVec::new(),
-                    asks,
-                });
+                client.send(Outgoing { message, edits: SmallVec::new(), asks });
             }
             _ if &*command == "runInTerminal" => self.run_in_terminal(node, seq, message.payload()),
             _ => {
@@ -53,11 +49,7 @@ impl Session {
         }
         let ticket = self.new_ticket();
         self.terminals.insert(ticket, (node, seq));
-        self.effect(Effect::RunInTerminal {
-            ticket,
-            node,
-            request,
-        });
+        self.effect(Effect::RunInTerminal { ticket, node, request });
     }
 
     pub(crate) fn on_terminal(&mut self, ticket: Ticket, result: Result<u32, String>) {
@@ -75,24 +67,15 @@ impl Session {
 
     /// A client's answer, under the number the engine gave its request.
     pub(crate) fn on_reverse_answer(&mut self, client: ClientId, request_seq: Option<i64>, message: Message) {
-        let asked = self
-            .clients
-            .get_mut(&client)
-            .and_then(|client| client.asked.remove(&ToClient(request_seq?)));
+        let asked =
+            self.clients.get_mut(&client).and_then(|client| client.asked.remove(&ToClient(request_seq?)));
         let Some(Asked { node, seq, command }) = asked else {
             return self.odd();
         };
         let mut edits: SmallVec<_> = message.answering(seq.0).into_iter().collect();
         edits.extend(message.naming(&command));
         if let Some(node) = self.nodes.get_mut(&node) {
-            node.push(
-                Lane::Urgent,
-                Waiting {
-                    message,
-                    edits,
-                    pending: None,
-                },
-            );
+            node.push(Lane::Urgent, Waiting::new(message, edits, None));
         }
     }
 
@@ -105,22 +88,12 @@ impl Session {
     }
 
     fn fail_reverse(&mut self, node: NodeId, seq: FromEngine, command: &str, text: &str) {
-        self.answer_engine(
-            node,
-            failure(seq.0, command, FailureId::NobodyToAnswer as u32, text, false),
-        );
+        self.answer_engine(node, failure(seq.0, command, FailureId::NobodyToAnswer as u32, text, false));
     }
 
     fn answer_engine(&mut self, node: NodeId, message: Message) {
         if let Some(node) = self.nodes.get_mut(&node) {
-            node.push(
-                Lane::Urgent,
-                Waiting {
-                    message,
-                    edits: SmallVec::new(),
-                    pending: None,
-                },
-            );
+            node.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), None));
         }
     }
 }
@@ -133,17 +106,9 @@ fn terminal_request(arguments: Option<Json>) -> TerminalRequest {
     let env = arguments.get("env").into_iter().flat_map(Json::members);
     TerminalRequest {
         args: args.filter_map(|arg| Some(arg.as_str()?.into_owned())).collect(),
-        cwd: arguments
-            .str("cwd")
-            .map(|cwd| cwd.into_owned())
-            .filter(|cwd| !cwd.is_empty()),
+        cwd: arguments.str("cwd").map(|cwd| cwd.into_owned()).filter(|cwd| !cwd.is_empty()),
         env: env
-            .map(|(key, value)| {
-                (
-                    key.text().into_owned(),
-                    value.as_str().map(|text| text.into_owned()),
-                )
-            })
+            .map(|(key, value)| (key.text().into_owned(), value.as_str().map(|text| text.into_owned())))
             .collect(),
     }
 }

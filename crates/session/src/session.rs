@@ -16,7 +16,7 @@ use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
 use crate::io::{Effect, Input};
 use crate::launch::Launch;
 use crate::minted::Minted;
-use crate::node::{Node, Phase};
+use crate::node::{Node, Phase, Turn};
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -98,8 +98,13 @@ impl Session {
     }
 
     pub fn poll_engine(&mut self, node: NodeId) -> Option<Packet> {
-        let now = self.now;
-        self.nodes.get_mut(&node)?.next(now)
+        loop {
+            let now = self.now;
+            match self.nodes.get_mut(&node)?.next(now)? {
+                Turn::Send(packet) => return Some(packet),
+                Turn::TooLate(pending) => self.too_late(node, pending),
+            }
+        }
     }
 
     pub fn poll_effect(&mut self) -> Option<Effect> {
@@ -109,10 +114,7 @@ impl Session {
     /// Whether the engine should be read. Not while every client is behind: then nothing is lost and nothing grows.
     pub fn wants_engine(&self) -> bool {
         self.clients.is_empty()
-            || self
-                .clients
-                .values()
-                .any(|client| client.is_leaving() || !client.is_behind())
+            || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
     }
 
     /// Whether nothing of the session is left to care for.
@@ -157,10 +159,7 @@ impl Session {
 
     pub(crate) fn refuse(&mut self, client: ClientId, seq: FromClient, command: &str, refusal: &Failure) {
         let show = refusal.show == Show::ToUser;
-        self.send(
-            client,
-            failure(seq.0, command, refusal.id as u32, &refusal.text, show),
-        );
+        self.send(client, failure(seq.0, command, refusal.id as u32, &refusal.text, show));
     }
 
     pub(crate) fn send(&mut self, client: ClientId, message: Message) {

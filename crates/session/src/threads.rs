@@ -34,8 +34,13 @@ enum State {
     Resuming {
         from: Epoch,
         by: ClientId,
+        resume: Resume,
     },
 }
+
+/// One request that resumes. A client may have several under way, each for a thread of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Resume(u64);
 
 impl State {
     fn epoch(self) -> Epoch {
@@ -65,10 +70,7 @@ impl Default for Threads {
     fn default() -> Self {
         let first = Epoch(0);
         Threads {
-            others: State::Running {
-                epoch: first,
-                by: None,
-            },
+            others: State::Running { epoch: first, by: None },
             known: HashMap::new(),
             stop: first,
             last: 0,
@@ -99,11 +101,22 @@ impl Threads {
         Life::Stop(self.stop)
     }
 
+    /// Whether the engine still knows what it numbered in that life. A resume that it has not committed to ends
+    /// nothing yet.
+    pub fn is_alive(&self, life: Life) -> bool {
+        match life {
+            Life::Session => true,
+            Life::Stop(epoch) => epoch == self.stop,
+            Life::Thread(thread, epoch) => epoch == self.state(thread).epoch(),
+        }
+    }
+
     /// Whether references of that life may still be used; if a resume under way forbids it, whose.
     pub fn check(&self, life: Life) -> Result<(), Option<ResumedBy>> {
         let (state, epoch) = match life {
             Life::Session => return Ok(()),
-            Life::Stop(epoch) => return if epoch == self.stop { Ok(()) } else { Err(None) },
+            Life::Stop(epoch) if epoch != self.stop => return Err(None),
+            Life::Stop(_) => return self.any_resuming().map_or(Ok(()), |by| Err(Some(by))),
             Life::Thread(thread, epoch) => (self.state(thread), epoch),
         };
         match state {
@@ -112,6 +125,14 @@ impl Threads {
             State::Running { by, .. } => Err(by.map(ResumedBy)),
             State::Stopped { .. } => Err(None),
         }
+    }
+
+    fn any_resuming(&self) -> Option<ResumedBy> {
+        let by = |state: &State| match *state {
+            State::Resuming { by, .. } => Some(ResumedBy(by)),
+            _ => None,
+        };
+        by(&self.others).or_else(|| self.known.values().find_map(by))
     }
 
     /// Who is resuming this thread right now.
@@ -124,52 +145,64 @@ impl Threads {
 
     /// Begins a resume. Refused only if a client resumed the thread before; a thread that runs for any other
     /// reason is the engine's to judge.
-    pub fn begin_resume(&mut self, thread: Option<i64>, single: bool, by: ClientId) -> Result<(), ResumedBy> {
+    pub fn begin_resume(
+        &mut self,
+        thread: Option<i64>,
+        single: bool,
+        by: ClientId,
+    ) -> Result<Resume, ResumedBy> {
         let asked = thread.map_or(self.others, |thread| self.state(thread));
         match asked {
             State::Resuming { by, .. } | State::Running { by: Some(by), .. } => return Err(ResumedBy(by)),
             _ => {}
         }
+        let resume = Resume(self.next_epoch().0);
         let begin = |state: &mut State| {
             if let State::Stopped { epoch } = *state {
-                *state = State::Resuming { from: epoch, by };
+                *state = State::Resuming { from: epoch, by, resume };
             }
         };
         match thread {
             Some(thread) if single => begin(self.known.entry(thread).or_insert(asked)),
             _ => self.every(begin),
         }
-        Ok(())
+        Ok(resume)
     }
 
     /// The engine refused: the stop and its references are back.
-    pub fn abort_resume(&mut self, by: ClientId) {
-        self.every(|state| {
-            if let State::Resuming { from, by: whose } = *state
-                && whose == by
-            {
+    pub fn abort_resume(&mut self, aborted: Resume) {
+        self.every(|state| match *state {
+            State::Resuming { from, resume, .. } if resume == aborted => {
                 *state = State::Stopped { epoch: from };
             }
+            _ => {}
         });
     }
 
-    /// The engine answered a resume with success. With `all` false only `thread` went on.
-    pub fn commit_resume(&mut self, thread: Option<i64>, all: bool, by: ClientId) {
+    /// The engine answered a resume with success. With `all` false only `thread` went on. A stop that overtook the
+    /// answer committed the resume already, and then there is nothing left to do.
+    pub fn commit_resume(&mut self, thread: Option<i64>, all: bool, committed: Resume) {
         let epoch = self.next_epoch();
-        if let (Some(thread), false) = (thread, all) {
-            let state = self.state(thread);
-            if matches!(state, State::Resuming { by: whose, .. } if whose == by) {
-                self.known.insert(thread, State::Running { epoch, by: Some(by) });
+        let mut ran = false;
+        let mut run = |state: &mut State| match *state {
+            State::Resuming { by, resume, .. } if resume == committed => {
+                *state = State::Running { epoch, by: Some(by) };
+                ran = true;
             }
-            self.abort_resume(by);
-        } else {
-            self.every(|state| {
-                if matches!(*state, State::Resuming { by: whose, .. } if whose == by) {
-                    *state = State::Running { epoch, by: Some(by) };
-                }
-            });
+            _ => {}
+        };
+        match thread {
+            Some(thread) if !all => {
+                let mut state = self.state(thread);
+                run(&mut state);
+                self.known.insert(thread, state);
+                self.abort_resume(committed);
+            }
+            _ => self.every(run),
         }
-        self.stop = epoch;
+        if ran {
+            self.stop = epoch;
+        }
     }
 
     pub fn on_continued(&mut self, thread: Option<i64>, all: bool) {
@@ -230,9 +263,9 @@ mod tests {
         let mut threads = stopped(1);
         let life = threads.life(1);
         assert_eq!(threads.check(life), Ok(()));
-        threads.begin_resume(Some(1), false, ME).unwrap();
+        let resume = threads.begin_resume(Some(1), false, ME).unwrap();
         assert_eq!(threads.check(life), Err(Some(ResumedBy(ME))));
-        threads.commit_resume(Some(1), true, ME);
+        threads.commit_resume(Some(1), true, resume);
         threads.on_stopped(Some(1), true);
         assert_eq!(threads.check(life), Err(None));
         assert_eq!(threads.check(threads.life(1)), Ok(()));
@@ -242,17 +275,17 @@ mod tests {
     fn a_failed_resume_brings_the_references_back() {
         let mut threads = stopped(1);
         let life = threads.life(1);
-        threads.begin_resume(Some(1), false, ME).unwrap();
-        threads.abort_resume(ME);
+        let resume = threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.abort_resume(resume);
         assert_eq!(threads.check(life), Ok(()));
     }
 
     #[test]
     fn the_second_of_two_resumes_is_refused_with_the_name_of_the_first() {
         let mut threads = stopped(1);
-        threads.begin_resume(Some(1), false, ME).unwrap();
+        let resume = threads.begin_resume(Some(1), false, ME).unwrap();
         assert_eq!(threads.begin_resume(Some(1), false, OTHER), Err(ResumedBy(ME)));
-        threads.commit_resume(Some(1), true, ME);
+        threads.commit_resume(Some(1), true, resume);
         assert_eq!(threads.begin_resume(Some(1), false, OTHER), Err(ResumedBy(ME)));
     }
 
@@ -260,8 +293,8 @@ mod tests {
     fn resuming_one_thread_leaves_the_references_of_another() {
         let mut threads = stopped(1);
         let other = threads.life(2);
-        threads.begin_resume(Some(1), true, ME).unwrap();
-        threads.commit_resume(Some(1), false, ME);
+        let resume = threads.begin_resume(Some(1), true, ME).unwrap();
+        threads.commit_resume(Some(1), false, resume);
         assert_eq!(threads.check(other), Ok(()));
         assert!(threads.check(threads.life(1)).is_ok());
     }
@@ -270,8 +303,8 @@ mod tests {
     fn continue_that_turns_out_to_resume_one_thread_restores_the_rest() {
         let mut threads = stopped(1);
         let (one, two) = (threads.life(1), threads.life(2));
-        threads.begin_resume(Some(1), false, ME).unwrap();
-        threads.commit_resume(Some(1), false, ME);
+        let resume = threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.commit_resume(Some(1), false, resume);
         assert!(threads.check(one).is_err());
         assert_eq!(threads.check(two), Ok(()));
     }
@@ -279,10 +312,36 @@ mod tests {
     #[test]
     fn a_stop_that_overtakes_the_answer_of_its_step_commits_it() {
         let mut threads = stopped(1);
-        threads.begin_resume(Some(1), false, ME).unwrap();
+        let resume = threads.begin_resume(Some(1), false, ME).unwrap();
         threads.on_stopped(Some(1), true);
-        let life = threads.life(1);
-        threads.commit_resume(Some(1), true, ME);
+        let (life, whole) = (threads.life(1), threads.life_of_this_stop());
+        threads.commit_resume(Some(1), true, resume);
+        assert_eq!((threads.check(life), threads.check(whole)), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn two_resumes_of_one_client_are_committed_and_aborted_apart() {
+        let mut threads = stopped(1);
+        let (one, two) = (threads.life(1), threads.life(2));
+        let first = threads.begin_resume(Some(1), true, ME).unwrap();
+        let second = threads.begin_resume(Some(2), true, ME).unwrap();
+        threads.abort_resume(second);
+        assert_eq!((threads.check(one), threads.check(two)), (Err(Some(ResumedBy(ME))), Ok(())));
+        let second = threads.begin_resume(Some(2), true, ME).unwrap();
+        threads.commit_resume(Some(1), false, first);
+        assert_eq!(threads.check(two), Err(Some(ResumedBy(ME))));
+        threads.commit_resume(Some(2), false, second);
+        assert!(!threads.is_alive(one) && !threads.is_alive(two));
+    }
+
+    #[test]
+    fn what_belongs_to_the_whole_stop_is_not_read_while_any_thread_resumes() {
+        let mut threads = stopped(1);
+        let life = threads.life_of_this_stop();
+        let resume = threads.begin_resume(Some(2), true, ME).unwrap();
+        assert_eq!(threads.check(life), Err(Some(ResumedBy(ME))));
+        assert!(threads.is_alive(life));
+        threads.abort_resume(resume);
         assert_eq!(threads.check(life), Ok(()));
     }
 

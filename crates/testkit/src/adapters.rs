@@ -8,12 +8,9 @@ use std::process::Command;
 /// The folder `cargo xtask test` installs into and the catalog looks into first.
 pub fn folder() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").filter(|cache| Path::new(cache).is_absolute());
-    let cache = cache
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
-    cache
-        .expect("HOME or XDG_CACHE_HOME is set")
-        .join("breakroom/adapters")
+    let cache =
+        cache.map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
+    cache.expect("HOME or XDG_CACHE_HOME is set").join("breakroom/adapters")
 }
 
 /// Whether tests of this adapter were left out with `cargo xtask test --skip NAME`; says so on stderr.
@@ -32,11 +29,7 @@ pub fn debugpy() -> Option<Command> {
         return None;
     }
     let adapter = folder().join("debugpy/debugpy/adapter");
-    assert!(
-        adapter.exists(),
-        "debugpy is not in {}: run `cargo xtask test` once",
-        folder().display()
-    );
+    assert!(adapter.exists(), "debugpy is not in {}: run `cargo xtask test` once", folder().display());
     let mut command = Command::new("python3");
     command.arg(adapter);
     Some(command)
@@ -47,20 +40,15 @@ pub fn lldb() -> Option<Command> {
     if skipped("lldb") {
         return None;
     }
-    let numbered = (14..=30)
-        .rev()
-        .flat_map(|version| [format!("lldb-dap-{version}"), format!("lldb-vscode-{version}")]);
+    let numbered =
+        (14..=30).rev().flat_map(|version| [format!("lldb-dap-{version}"), format!("lldb-vscode-{version}")]);
     let names = ["lldb-dap".to_owned()].into_iter().chain(numbered);
     let found = names.filter_map(|name| on_path(&name)).next();
-    Some(Command::new(
-        found.expect("no lldb-dap on the PATH: run `cargo xtask test` once"),
-    ))
+    Some(Command::new(found.expect("no lldb-dap on the PATH: run `cargo xtask test` once")))
 }
 
 /// The first program of this name on the PATH.
 pub fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(program))
-        .find(|file| file.is_file())
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }

@@ -27,10 +27,8 @@ impl Sandbox {
     /// `binary` is `env!("CARGO_BIN_EXE_breakroom")`, which cargo shows only to that crate's own tests.
     pub fn new(binary: impl Into<PathBuf>) -> Sandbox {
         let mut census = Census::new();
-        let folder = tempfile::Builder::new()
-            .prefix(census.mark())
-            .tempdir()
-            .expect("the temp folder is writable");
+        let folder =
+            tempfile::Builder::new().prefix(census.mark()).tempdir().expect("the temp folder is writable");
         for name in ["run", "state", "config", "tmp", "work"] {
             let path = folder.path().join(name);
             fs::create_dir(&path).expect("a new folder is writable");
@@ -38,11 +36,7 @@ impl Sandbox {
         }
         census.watch_folder(folder.path().join("run"));
         census.watch_folder(folder.path().join("tmp"));
-        Sandbox {
-            binary: binary.into(),
-            census,
-            folder,
-        }
+        Sandbox { binary: binary.into(), census, folder }
     }
 
     /// A folder for the test's own files; not looked at by the census.
@@ -74,10 +68,7 @@ impl Sandbox {
     pub fn program(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
-            if STRIPPED
-                .iter()
-                .any(|prefix| name.to_string_lossy().starts_with(prefix))
-            {
+            if STRIPPED.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
                 command.env_remove(name);
             }
         }

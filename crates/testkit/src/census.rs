@@ -48,11 +48,7 @@ impl fmt::Display for Left {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for process in &self.processes {
             let state = if process.zombie { " (zombie)" } else { "" };
-            writeln!(
-                f,
-                "process {} of {}{state}: {}",
-                process.pid, process.parent, process.command_line
-            )?;
+            writeln!(f, "process {} of {}{state}: {}", process.pid, process.parent, process.command_line)?;
         }
         for socket in &self.sockets {
             writeln!(f, "socket {socket}")?;
@@ -81,11 +77,7 @@ impl Census {
     pub fn new() -> Census {
         let random = RandomState::new().build_hasher().finish();
         let mark = format!("testkit-{}-{random:016x}", std::process::id());
-        Census {
-            mark,
-            folders: Vec::new(),
-            known: Mutex::default(),
-        }
+        Census { mark, folders: Vec::new(), known: Mutex::default() }
     }
 
     /// The text that marks a process as this test's; put it into a folder's name to have its sockets counted.
@@ -107,11 +99,8 @@ impl Census {
     pub fn processes(&self) -> Vec<Process> {
         let all: HashMap<i32, Process> = all_processes().map(|process| (process.pid, process)).collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let own: Vec<i32> = all
-            .values()
-            .filter(|process| self.is_marked(process, &known))
-            .map(|it| it.pid)
-            .collect();
+        let own: Vec<i32> =
+            all.values().filter(|process| self.is_marked(process, &known)).map(|it| it.pid).collect();
         let mut found: Vec<Process> = all
             .values()
             .filter(|process| ancestry(process, &all).any(|pid| own.contains(&pid)))
@@ -130,8 +119,7 @@ impl Census {
         }
         let carries = |file: &str| {
             let text = fs::read(format!("/proc/{}/{file}", process.pid)).unwrap_or_default();
-            text.windows(self.mark.len())
-                .any(|window| window == self.mark.as_bytes())
+            text.windows(self.mark.len()).any(|window| window == self.mark.as_bytes())
         };
         known.get(&process.pid) == Some(&process.started) || carries("environ") || carries("cmdline")
     }
@@ -139,19 +127,11 @@ impl Census {
     pub fn left(&self) -> Left {
         let sockets = fs::read_to_string("/proc/net/unix").unwrap_or_default();
         let sockets = sockets.lines().filter_map(|line| line.split_whitespace().nth(7));
-        let sockets = sockets
-            .filter(|name| name.contains(&self.mark))
-            .map(str::to_owned)
-            .collect();
+        let sockets = sockets.filter(|name| name.contains(&self.mark)).map(str::to_owned).collect();
         let files = self.folders.iter().flat_map(|folder| files_in(folder));
-        let files = files
-            .filter(|file| file.extension().is_none_or(|extension| extension != "lock"))
-            .collect();
-        Left {
-            processes: self.processes(),
-            sockets,
-            files,
-        }
+        let files =
+            files.filter(|file| file.extension().is_none_or(|extension| extension != "lock")).collect();
+        Left { processes: self.processes(), sockets, files }
     }
 
     /// Waits until nothing is left; fails with the list of what is.
@@ -180,10 +160,7 @@ impl Census {
 
 /// Number and target of each open descriptor of a process, in order.
 pub fn open_descriptors(pid: u32) -> Vec<(i32, String)> {
-    let links = fs::read_dir(format!("/proc/{pid}/fd"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let links = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let mut open: Vec<(i32, String)> = links
         .filter_map(|link| {
             let number = link.file_name().to_str()?.parse().ok()?;

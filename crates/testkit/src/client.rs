@@ -49,13 +49,8 @@ pub struct Strict {
 impl Strict {
     /// Starts a process and speaks with it on its stdin and stdout. Its last stderr lines are shown with a failure.
     pub fn spawn(mut command: Command) -> Strict {
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command
-            .spawn()
-            .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
         let incoming = child.stdout.take().expect("stdout was asked for").into();
         let outgoing = child.stdin.take().expect("stdin was asked for").into();
         Strict::with(Link::new(incoming, outgoing, Some(child)))
@@ -77,13 +72,7 @@ impl Strict {
     }
 
     fn with(link: Link) -> Strict {
-        Strict {
-            link,
-            next_seq: 1,
-            allowed: Vec::new(),
-            deadline: wait::DEADLINE,
-            over: false,
-        }
+        Strict { link, next_seq: 1, allowed: Vec::new(), deadline: wait::DEADLINE, over: false }
     }
 
     /// How long each call waits.
@@ -150,9 +139,7 @@ impl Strict {
         let shown = timeline::shortened(&String::from_utf8_lossy(bytes));
         {
             let mut state = self.link.shared.lock();
-            self.link
-                .shared
-                .record(&mut state, Direction::Sent, json!({"raw": shown}));
+            self.link.shared.record(&mut state, Direction::Sent, json!({"raw": shown}));
         }
         self.write(bytes);
     }
@@ -160,10 +147,7 @@ impl Strict {
     /// Announces that what is sent raw next will be answered with this `request_seq`.
     pub fn expect_answer(&mut self, request_seq: i64) -> Request {
         self.link.shared.lock().referee.sent(request_seq, None);
-        Request {
-            seq: request_seq,
-            command: format!("raw {request_seq}"),
-        }
+        Request { seq: request_seq, command: format!("raw {request_seq}") }
     }
 
     /// Waits for the answer to a request; it must be a success.
@@ -186,10 +170,7 @@ impl Strict {
 
     fn answer(&mut self, request: &Request) -> Value {
         let wanted = format!("the response to `{}` (seq {})", request.command, request.seq);
-        self.take(&wanted, |message| {
-            message["type"] == "response" && message["request_seq"] == request.seq
-        })
-        .1
+        self.take(&wanted, |message| message["type"] == "response" && message["request_seq"] == request.seq).1
     }
 
     /// Sends a request and waits for its success.
@@ -212,10 +193,7 @@ impl Strict {
     /// The same, of those whose body fits. Others of that name stay unobserved.
     pub fn event_where(&mut self, name: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let arrival = Arrival::Event(name);
-        self.take(&arrival.to_string(), |message| {
-            arrival.matches(message) && fits(&message["body"])
-        })
-        .1
+        self.take(&arrival.to_string(), |message| arrival.matches(message) && fits(&message["body"])).1
     }
 
     /// Waits until the text of all `output` events together contains `text`; observes them all and returns their text.
@@ -235,8 +213,7 @@ impl Strict {
     /// Waits for a request of the peer to us. Answer it with [`Strict::reply`].
     pub fn reverse(&mut self, command: &str) -> Value {
         let arrival = Arrival::Reverse(command);
-        self.take(&arrival.to_string(), |message| arrival.matches(message))
-            .1
+        self.take(&arrival.to_string(), |message| arrival.matches(message)).1
     }
 
     /// Answers a reverse request. With `success` false, `body` as a text is the message.
@@ -245,11 +222,7 @@ impl Strict {
             "seq": self.next_seq, "type": "response", "request_seq": request["seq"],
             "command": request["command"], "success": success,
         });
-        let key = if success || !body.is_string() {
-            "body"
-        } else {
-            "message"
-        };
+        let key = if success || !body.is_string() { "body" } else { "message" };
         message[key] = body;
         self.next_seq += 1;
         let _ = self.send(message);
@@ -265,9 +238,7 @@ impl Strict {
             if let Some((earlier, name)) = before
                 && index < earlier
             {
-                self.fail(&format!(
-                    "{arrival} (line {index}) came before {name} (line {earlier})"
-                ));
+                self.fail(&format!("{arrival} (line {index}) came before {name} (line {earlier})"));
             }
             before = Some((index, arrival.to_string()));
             messages.push(message);
@@ -277,9 +248,7 @@ impl Strict {
 
     /// Waits until the peer has closed its side, without closing ours.
     pub fn closed(&mut self) {
-        self.wait_or_fail("the peer to close the connection", |state| {
-            state.ended.then_some(())
-        });
+        self.wait_or_fail("the peer to close the connection", |state| state.ended.then_some(()));
         self.check();
     }
 
@@ -322,10 +291,7 @@ impl Strict {
         entries
             .filter(|(_, entry)| entry.direction == Direction::Received && !entry.observed)
             .filter(|(_, entry)| {
-                !self
-                    .allowed
-                    .iter()
-                    .any(|name| Arrival::Event(name).matches(&entry.message))
+                !self.allowed.iter().any(|name| Arrival::Event(name).matches(&entry.message))
             })
             .map(|(index, entry)| format!("{index:4} {}", timeline::shortened(&entry.message.to_string())))
             .collect()
@@ -377,12 +343,8 @@ impl Strict {
 
     fn fail(&mut self, why: &str) -> ! {
         let state = self.link.shared.lock();
-        let violations: String = state
-            .referee
-            .violations
-            .iter()
-            .map(|violation| format!("  {violation}\n"))
-            .collect();
+        let violations: String =
+            state.referee.violations.iter().map(|violation| format!("  {violation}\n")).collect();
         let stderr = Vec::from(state.stderr.clone()).join("\n");
         let timeline = state.timeline.to_string();
         drop(state);
@@ -393,11 +355,7 @@ impl Strict {
 }
 
 fn broken(state: &State) -> bool {
-    state
-        .referee
-        .violations
-        .iter()
-        .any(|violation| !state.tolerated.contains(&violation.rule))
+    state.referee.violations.iter().any(|violation| !state.tolerated.contains(&violation.rule))
 }
 
 impl Drop for Strict {

@@ -1,11 +1,13 @@
 //! The fake adapter: commits, on command of a script, the faults that a real adapter commits once a month.
 //!
 //! This file has the command line and what tests need to start it. `fake/script.rs` lists the steps of a script,
-//! `fake/defaults.rs` what is answered to requests that no script mentions, `fake/bench.rs` the replies for speed figures.
+//! `fake/defaults.rs` what is answered to requests that no script mentions, `fake/bench.rs` the replies for speed figures,
+//! `fake/record.rs` the recorder that sits between a hub and a real adapter.
 
 mod bench;
 mod defaults;
 mod peer;
+mod record;
 mod script;
 
 use std::os::unix::process::CommandExt;
@@ -21,6 +23,7 @@ use peer::{Numbering, Peer, Place};
 pub const HELP: &str = "\
 fake-adapter [SCRIPT] [OPTIONS]    plays SCRIPT (JSON lines, see fake/script.rs), then answers by default until EOF
 fake-adapter bench [OPTIONS]       answers as fast as it can, with bodies of the size asked for
+fake-adapter record PATH -- COMMAND   runs a real adapter and writes what it is told to PATH.to, what it says to PATH.from
 
   --listen PORT      accept one connection on 127.0.0.1 (0: any port); prints `listening on 127.0.0.1:PORT`
   --connect PORT     connect to 127.0.0.1:PORT
@@ -39,28 +42,16 @@ fn build() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.args([
-        "build",
-        "--quiet",
-        "--package",
-        "breakroom-testkit",
-        "--bin",
-        "fake-adapter",
-    ]);
+    command.args(["build", "--quiet", "--package", "breakroom-testkit", "--bin", "fake-adapter"]);
     command.arg("--message-format=json-render-diagnostics");
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+    let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
     let text = String::from_utf8_lossy(&output.stdout);
-    let artifacts = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let program = artifacts
-        .filter_map(|artifact| artifact["executable"].as_str().map(PathBuf::from))
-        .next_back();
+    let artifacts = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let program =
+        artifacts.filter_map(|artifact| artifact["executable"].as_str().map(PathBuf::from)).next_back();
     program.unwrap_or_else(|| panic!("{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr)))
 }
 
@@ -83,6 +74,11 @@ pub fn command(folder: &Path, steps: &[Value]) -> Command {
 /// Main of `fake-adapter`.
 pub fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, path, dashes, command @ ..] = &arguments[..]
+        && (word.as_str(), dashes.as_str()) == ("record", "--")
+    {
+        return record::run(Path::new(path), command);
+    }
     let options = match Options::parse(&arguments) {
         Ok(options) => options,
         Err(why) => {
@@ -153,15 +149,9 @@ fn port(text: &str) -> Result<u16, String> {
 /// An ignored signal stays ignored across exec, and a shell may set it where safe Rust may not.
 fn ignore_sigterm(arguments: &[String]) -> ExitCode {
     let program = std::env::current_exe().expect("a running program has a path");
-    let kept = arguments
-        .iter()
-        .filter(|argument| *argument != "--ignore-sigterm");
+    let kept = arguments.iter().filter(|argument| *argument != "--ignore-sigterm");
     let mut shell = Command::new("sh");
-    let error = shell
-        .args(["-c", "trap '' TERM; exec \"$0\" \"$@\""])
-        .arg(program)
-        .args(kept)
-        .exec();
+    let error = shell.args(["-c", "trap '' TERM; exec \"$0\" \"$@\""]).arg(program).args(kept).exec();
     eprintln!("fake-adapter: cannot run sh: {error}");
     ExitCode::FAILURE
 }
@@ -169,8 +159,7 @@ fn ignore_sigterm(arguments: &[String]) -> ExitCode {
 fn surroundings() -> Value {
     let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
     let argv: Vec<String> = std::env::args_os().map(lossy).collect();
-    let environment: serde_json::Map<String, Value> = std::env::vars_os()
-        .map(|(name, value)| (lossy(name), lossy(value).into()))
-        .collect();
+    let environment: serde_json::Map<String, Value> =
+        std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value).into())).collect();
     json!({"argv": argv, "cwd": std::env::current_dir().ok(), "env": environment, "pid": std::process::id()})
 }

@@ -72,12 +72,7 @@ impl Program {
 fn compile(source: &Path, compiler: &[&str]) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     // The path too: it is in the debug information.
-    (
-        source,
-        fs::read(source).expect("fixtures are part of the source"),
-        compiler,
-    )
-        .hash(&mut hasher);
+    (source, fs::read(source).expect("fixtures are part of the source"), compiler).hash(&mut hasher);
     let folder = cache();
     fs::create_dir_all(&folder).expect("the cache of compiled fixtures is writable");
     let lock = File::create(folder.join("compile.lock")).expect("the cache of compiled fixtures is writable");
@@ -89,14 +84,8 @@ fn compile(source: &Path, compiler: &[&str]) -> PathBuf {
         let half_done = program.with_extension("new");
         let mut command = Command::new(compiler[0]);
         command.args(&compiler[1..]).arg("-o").arg(&half_done).arg(source);
-        let output = command
-            .output()
-            .unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-        assert!(
-            output.status.success(),
-            "{command:?} failed:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
+        assert!(output.status.success(), "{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr));
         fs::rename(&half_done, &program).expect("the cache of compiled fixtures is writable");
     }
     program
@@ -105,10 +94,7 @@ fn compile(source: &Path, compiler: &[&str]) -> PathBuf {
 /// A test runs from `TARGET/PROFILE/deps`; anything else compiles into the temp folder.
 fn cache() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
-    let target = program
-        .ancestors()
-        .nth(3)
-        .filter(|target| target.join("CACHEDIR.TAG").exists());
+    let target = program.ancestors().nth(3).filter(|target| target.join("CACHEDIR.TAG").exists());
     match target {
         Some(target) => target.join("tmp/fixtures"),
         None => std::env::temp_dir().join("breakroom-fixtures"),

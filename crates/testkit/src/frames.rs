@@ -26,11 +26,7 @@ pub struct FrameReader {
 
 impl FrameReader {
     pub fn new(input: OwnedFd, peer: Peer) -> Self {
-        FrameReader {
-            input,
-            decoder: ContentLength::new(peer, MAX_MESSAGE),
-            ended: false,
-        }
+        FrameReader { input, decoder: ContentLength::new(peer, MAX_MESSAGE), ended: false }
     }
 
     /// A frame that is already in memory, without reading.

@@ -27,7 +27,5 @@ pub fn until<T>(deadline: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
 
 /// Waits for a child of ours to end. None: it still runs.
 pub fn for_exit(child: &mut Child, deadline: Duration) -> Option<ExitStatus> {
-    until(deadline, || {
-        child.try_wait().expect("a child of ours can be waited for")
-    })
+    until(deadline, || child.try_wait().expect("a child of ours can be waited for"))
 }

@@ -1,10 +1,5 @@
 //! The fake adapter's places, numberings and speed mode, and that the census sees what it leaves behind.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "helpers of tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
@@ -30,15 +25,9 @@ fn ended(mut child: Child) {
 
 #[test]
 fn it_listens_connects_and_takes_a_unix_socket() {
-    let mut child = Command::new(FAKE)
-        .args(["--listen", "0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = Command::new(FAKE).args(["--listen", "0"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("listening on ").unwrap();
     session(Strict::tcp(TcpStream::connect(address).unwrap()));
     ended(child);
@@ -64,13 +53,7 @@ fn it_numbers_messages_as_asked() {
         command.args(["--seq", how]);
         let mut client = Strict::spawn(command);
         client.tolerate(&[Rule::Sequence]);
-        assert!(
-            session(client)
-                .timeline
-                .received()
-                .all(|message| message["seq"] == expected),
-            "{how}"
-        );
+        assert!(session(client).timeline.received().all(|message| message["seq"] == expected), "{how}");
     }
 }
 
@@ -79,26 +62,13 @@ fn it_logs_its_surroundings_and_all_it_receives() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
     let mut command = Command::new(FAKE);
-    command
-        .arg("--log")
-        .arg(&log)
-        .env("GREETING", "hi")
-        .current_dir(folder.path());
+    command.arg("--log").arg(&log).env("GREETING", "hi").current_dir(folder.path());
     session(Strict::spawn(command));
     let text = std::fs::read_to_string(log).unwrap();
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["env"]["GREETING"], "hi");
-    assert_eq!(
-        lines[0]["cwd"],
-        folder.path().canonicalize().unwrap().to_str().unwrap()
-    );
-    let commands: Vec<&str> = lines[1..]
-        .iter()
-        .map(|line| line["command"].as_str().unwrap())
-        .collect();
+    assert_eq!(lines[0]["cwd"], folder.path().canonicalize().unwrap().to_str().unwrap());
+    let commands: Vec<&str> = lines[1..].iter().map(|line| line["command"].as_str().unwrap()).collect();
     assert_eq!(commands, ["initialize", "threads", "disconnect"]);
 }
 
@@ -108,11 +78,7 @@ fn five_hundred_events_before_a_sudden_exit_all_arrive() {
     let output = json!({"type": "event", "event": "output", "body": {"output": "line {{i}}\n"}});
     let mut client = Strict::spawn(fake::command(
         folder.path(),
-        &[
-            json!({"expect": "launch"}),
-            json!({"repeat": 500, "send": output}),
-            json!({"exit": 3}),
-        ],
+        &[json!({"expect": "launch"}), json!({"repeat": 500, "send": output}), json!({"exit": 3})],
     ));
     client.allow(&["output"]);
     client.call("initialize", Value::Null);
@@ -126,19 +92,13 @@ fn five_hundred_events_before_a_sudden_exit_all_arrive() {
 #[test]
 fn stdout_can_be_closed_while_the_process_lives() {
     let folder = tempfile::tempdir().unwrap();
-    let steps = [
-        json!({"expect": "initialize"}),
-        json!({"respond": "initialize"}),
-        json!({"close_stdout": true}),
-    ];
+    let steps =
+        [json!({"expect": "initialize"}), json!({"respond": "initialize"}), json!({"close_stdout": true})];
     let mut client = Strict::spawn(fake::command(folder.path(), &steps));
     client.call("initialize", Value::Null);
     client.closed();
     let running = format!("/proc/{}/cmdline", client.pid().unwrap());
-    assert!(
-        !std::fs::read(running).unwrap().is_empty(),
-        "the process has ended"
-    );
+    assert!(!std::fs::read(running).unwrap().is_empty(), "the process has ended");
     assert!(client.finish().status.unwrap().success());
 }
 
@@ -153,17 +113,12 @@ fn the_speed_mode_answers_with_the_size_asked_for_and_floods() {
     for (bytes, variables) in [(1_000, 1), (1_000_000, 1_000), (16_000_000, 4)] {
         let wish = json!({"variablesReference": 1, "bench": {"bytes": bytes, "variables": variables}});
         // Four in flight, as the figures ask for.
-        let requests: Vec<_> = (0..4)
-            .map(|_| client.request("variables", wish.clone()))
-            .collect();
+        let requests: Vec<_> = (0..4).map(|_| client.request("variables", wish.clone())).collect();
         for request in requests {
             let answer = client.response(request);
             assert_eq!(answer["body"]["variables"].as_array().unwrap().len(), variables);
             let size = answer["body"].to_string().len();
-            assert!(
-                size > bytes * 9 / 10 && size < bytes * 11 / 10,
-                "{size} instead of {bytes}"
-            );
+            assert!(size > bytes * 9 / 10 && size < bytes * 11 / 10, "{size} instead of {bytes}");
         }
     }
     client.allow(&["output"]);
@@ -226,10 +181,7 @@ fn a_stubborn_adapter_survives_sigterm() {
 
 #[test]
 fn its_path_can_be_asked_for_by_other_crates() {
-    let output = Command::new(fake::adapter_path())
-        .arg("--nonsense")
-        .output()
-        .unwrap();
+    let output = Command::new(fake::adapter_path()).arg("--nonsense").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("unknown option --nonsense"));
 }

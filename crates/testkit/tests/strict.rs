@@ -1,10 +1,5 @@
 //! The strict client against the fake adapter: legal sessions pass, each broken rule is caught.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "helpers of tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -24,10 +19,7 @@ fn connect(steps: &[Value]) -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_fake-adapter"));
     command.arg(fake::write_script(folder.path(), steps));
-    Bench {
-        client: Strict::spawn(command),
-        _folder: folder,
-    }
+    Bench { client: Strict::spawn(command), _folder: folder }
 }
 
 /// Initializes, makes one request, disconnects.
@@ -43,10 +35,7 @@ fn short_session(steps: &[Value], prepare: impl FnOnce(&mut Strict)) -> Ended {
 /// The text with which a test would have failed.
 fn failure(test: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(test)).expect_err("this should have failed");
-    panic
-        .downcast_ref::<String>()
-        .expect("the text of the failure")
-        .clone()
+    panic.downcast_ref::<String>().expect("the text of the failure").clone()
 }
 
 fn event(name: &str) -> Value {
@@ -65,21 +54,13 @@ fn a_legal_session_passes() {
     assert_eq!(capabilities["body"]["supportsConfigurationDoneRequest"], true);
     let launch = client.request("launch", json!({"program": "x"}));
     client.event("initialized");
-    let set = client.call(
-        "setBreakpoints",
-        json!({"source": {"path": "x"}, "breakpoints": [{"line": 3}, {"line": 5}]}),
-    );
-    assert_eq!(
-        set["body"]["breakpoints"][1],
-        json!({"id": 2, "verified": true, "line": 5})
-    );
+    let set = client
+        .call("setBreakpoints", json!({"source": {"path": "x"}, "breakpoints": [{"line": 3}, {"line": 5}]}));
+    assert_eq!(set["body"]["breakpoints"][1], json!({"id": 2, "verified": true, "line": 5}));
     client.call("configurationDone", Value::Null);
     client.response(launch);
     assert_eq!(client.event("stopped")["body"]["threadId"], 1);
-    assert_eq!(
-        client.call("threads", Value::Null)["body"]["threads"][0]["name"],
-        "main"
-    );
+    assert_eq!(client.call("threads", Value::Null)["body"]["threads"][0]["name"], "main");
     client.call("disconnect", Value::Null);
     let ended = client.finish();
     assert!(ended.status.unwrap().success());
@@ -105,42 +86,18 @@ fn each_broken_rule_is_caught_and_can_be_tolerated() {
     let successless = json!({"send": {"type": "response", "request_seq": 2, "command": "threads"}});
     let plain = "{\"seq\":3,\"type\":\"event\",\"event\":\"output\"}";
     let table: Vec<(Rule, &str, Vec<Value>)> = vec![
-        (
-            Rule::Sequence,
-            "seq is 77, expected 3",
-            after_threads(&[event_with_seq]),
-        ),
+        (Rule::Sequence, "seq is 77, expected 3", after_threads(&[event_with_seq])),
         (Rule::OneAnswer, "a response to 99", after_threads(&[stranger])),
-        (
-            Rule::OneAnswer,
-            "a response to 2",
-            after_threads(&[json!({"respond": "threads"})]),
-        ),
-        (
-            Rule::Command,
-            "says its command is \"\"",
-            threads_answered(nameless),
-        ),
-        (
-            Rule::InitializeFirst,
-            "event `output` before",
-            before_initialize(&[event("output")]),
-        ),
+        (Rule::OneAnswer, "a response to 2", after_threads(&[json!({"respond": "threads"})])),
+        (Rule::Command, "says its command is \"\"", threads_answered(nameless)),
+        (Rule::InitializeFirst, "event `output` before", before_initialize(&[event("output")])),
         (
             Rule::InitializeFirst,
             "reverse request `runInTerminal` before",
             before_initialize(&[json!({"send": {"type": "request", "command": "runInTerminal"}})]),
         ),
-        (
-            Rule::InitializedOnce,
-            "number 2",
-            after_threads(&[event("initialized"), event("initialized")]),
-        ),
-        (
-            Rule::TerminatedOnce,
-            "number 2",
-            after_threads(&[event("terminated"), event("terminated")]),
-        ),
+        (Rule::InitializedOnce, "number 2", after_threads(&[event("initialized"), event("initialized")])),
+        (Rule::TerminatedOnce, "number 2", after_threads(&[event("terminated"), event("terminated")])),
         (
             Rule::DisconnectLast,
             "event `output` after",
@@ -151,27 +108,11 @@ fn each_broken_rule_is_caught_and_can_be_tolerated() {
                 json!({"exit": 0}),
             ],
         ),
-        (
-            Rule::Message,
-            "not JSON",
-            after_threads(&[json!({"frame": "{\"seq\":3,"})]),
-        ),
-        (
-            Rule::Message,
-            "type is null",
-            after_threads(&[json!({"send": {"hello": 1}})]),
-        ),
-        (
-            Rule::Message,
-            "without a name",
-            after_threads(&[json!({"send": {"type": "event"}})]),
-        ),
+        (Rule::Message, "not JSON", after_threads(&[json!({"frame": "{\"seq\":3,"})])),
+        (Rule::Message, "type is null", after_threads(&[json!({"send": {"hello": 1}})])),
+        (Rule::Message, "without a name", after_threads(&[json!({"send": {"type": "event"}})])),
         (Rule::Message, "without `success`", threads_answered(successless)),
-        (
-            Rule::Framing,
-            "text between messages",
-            after_threads(&[json!({"raw": "hello\n"})]),
-        ),
+        (Rule::Framing, "text between messages", after_threads(&[json!({"raw": "hello\n"})])),
         (
             Rule::Framing,
             "headers are not plain",
@@ -190,20 +131,12 @@ fn each_broken_rule_is_caught_and_can_be_tolerated() {
     ];
     for (rule, text, steps) in table {
         let caught = failure(|| {
-            short_session(&steps, |client| {
-                client.allow(&["output", "initialized", "terminated"])
-            });
+            short_session(&steps, |client| client.allow(&["output", "initialized", "terminated"]));
         });
-        assert!(
-            caught.starts_with("the peer broke the protocol"),
-            "{rule:?}: {caught}"
-        );
+        assert!(caught.starts_with("the peer broke the protocol"), "{rule:?}: {caught}");
         let expected = format!("{rule:?}: ");
         let line = caught.lines().find(|line| line.contains(&expected));
-        assert!(
-            line.is_some_and(|line| line.contains(text)),
-            "{rule:?}, {text:?}: {caught}"
-        );
+        assert!(line.is_some_and(|line| line.contains(text)), "{rule:?}, {text:?}: {caught}");
         let tolerant = catch_unwind(AssertUnwindSafe(|| {
             // One fault may break the numbering of the next message as well.
             short_session(&steps, |client| client.tolerate(&[rule, Rule::Sequence]));
@@ -211,21 +144,14 @@ fn each_broken_rule_is_caught_and_can_be_tolerated() {
         // What is tolerated must still be observed, which this session does not always do.
         if let Err(panic) = tolerant {
             let text = panic.downcast_ref::<String>().unwrap();
-            assert!(
-                !text.starts_with("the peer broke the protocol"),
-                "{rule:?}: {text}"
-            );
+            assert!(!text.starts_with("the peer broke the protocol"), "{rule:?}: {text}");
         }
     }
 }
 
 #[test]
 fn a_message_nobody_looked_at_fails_at_the_end_unless_allowed() {
-    let steps = [
-        json!({"expect": "threads"}),
-        json!({"respond": "threads"}),
-        event("module"),
-    ];
+    let steps = [json!({"expect": "threads"}), json!({"respond": "threads"}), event("module")];
     let text = failure(|| {
         short_session(&steps, |_| {});
     });
@@ -260,16 +186,10 @@ fn a_success_is_no_failure_and_the_reverse() {
     let text = failure(|| {
         short_session(&failing, |_| {});
     });
-    assert!(
-        text.starts_with("`threads` failed") && text.contains("no threads here"),
-        "{text}"
-    );
+    assert!(text.starts_with("`threads` failed") && text.contains("no threads here"), "{text}");
     let Bench { mut client, _folder } = connect(&failing);
     client.call("initialize", Value::Null);
-    assert_eq!(
-        client.call_failing("threads", Value::Null)["message"],
-        "no threads here"
-    );
+    assert_eq!(client.call_failing("threads", Value::Null)["message"], "no threads here");
     let text = failure(|| {
         client.call_failing("scopes", Value::Null);
     });
@@ -284,24 +204,14 @@ fn a_silent_peer_fails_at_the_deadline_and_a_dead_one_at_once() {
     let text = failure(|| {
         client.call("initialize", Value::Null);
     });
-    assert!(
-        text.contains("in vain for the response to `initialize`"),
-        "{text}"
-    );
+    assert!(text.contains("in vain for the response to `initialize`"), "{text}");
     client.abandon();
-    let steps = [
-        json!({"expect": "initialize"}),
-        json!({"stderr": "out of luck\n"}),
-        json!({"exit": 3}),
-    ];
+    let steps = [json!({"expect": "initialize"}), json!({"stderr": "out of luck\n"}), json!({"exit": 3})];
     let Bench { mut client, _folder } = connect(&steps);
     let text = failure(|| {
         client.call("initialize", Value::Null);
     });
-    assert!(
-        text.contains("the peer closed the connection before the response to `initialize`"),
-        "{text}"
-    );
+    assert!(text.contains("the peer closed the connection before the response to `initialize`"), "{text}");
     assert_eq!(client.finish().status.unwrap().code(), Some(3));
 }
 
@@ -321,11 +231,8 @@ fn messages_in_the_wrong_order_are_caught() {
         client.call("disconnect", Value::Null);
         client.finish();
     };
-    let [process, answer, stopped] = [
-        Arrival::Event("process"),
-        Arrival::Response("configurationDone"),
-        Arrival::Event("stopped"),
-    ];
+    let [process, answer, stopped] =
+        [Arrival::Event("process"), Arrival::Response("configurationDone"), Arrival::Event("stopped")];
     order(&[process, answer, stopped]);
     let text = failure(|| order(&[answer, process, stopped]));
     assert!(

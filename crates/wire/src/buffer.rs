@@ -72,10 +72,7 @@ impl Buffer {
     fn move_to_new_memory(&mut self) {
         let mut fresh = Vec::with_capacity(READ_CAPACITY);
         fresh.extend_from_slice(self.unread());
-        *self = Self {
-            bytes: fresh,
-            start: 0,
-        };
+        *self = Self { bytes: fresh, start: 0 };
     }
 
     /// Puts bytes that were read too far in front of the unread ones.
@@ -101,9 +98,7 @@ impl Body {
             return Ok(Self::Small { length });
         }
         let mut bytes = Vec::new();
-        bytes
-            .try_reserve_exact(length)
-            .map_err(|_| FrameError::NoMemory { length })?;
+        bytes.try_reserve_exact(length).map_err(|_| FrameError::NoMemory { length })?;
         let here = buffer.unread().len().min(length);
         bytes.extend_from_slice(&buffer.unread()[..here]);
         buffer.consume(here);
@@ -136,14 +131,10 @@ impl Body {
 
     pub fn cut_short(&self, buffer: &Buffer) -> FrameError {
         match self {
-            Self::Small { length } => FrameError::CutShort {
-                received: buffer.unread().len(),
-                length: *length,
-            },
-            Self::Large { length, bytes } => FrameError::CutShort {
-                received: bytes.len(),
-                length: *length,
-            },
+            Self::Small { length } => {
+                FrameError::CutShort { received: buffer.unread().len(), length: *length }
+            }
+            Self::Large { length, bytes } => FrameError::CutShort { received: bytes.len(), length: *length },
         }
     }
 }
@@ -191,9 +182,7 @@ mod tests {
         let mut body = Body::begin(SMALL_BODY + 1, &mut buffer).unwrap();
         body.spare(&mut buffer).extend_from_slice(&[b'x'; SMALL_BODY + 1]);
         body.spare(&mut buffer).extend_from_slice(b"second");
-        let Body::Large { bytes, .. } = &mut body else {
-            panic!("not a large body")
-        };
+        let Body::Large { bytes, .. } = &mut body else { panic!("not a large body") };
         bytes.extend_from_slice(b"first ");
         assert_eq!(body.take(&mut buffer).unwrap().len(), SMALL_BODY + 1);
         assert_eq!(buffer.unread(), b"first second");

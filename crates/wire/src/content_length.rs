@@ -80,9 +80,7 @@ impl ContentLength {
                         self.begin_body(length, end)?;
                     }
                     Verdict::NotAHeader => {
-                        let end = self
-                            .find_block(1)
-                            .map_or(self.buffer.unread().len(), |(at, _)| at);
+                        let end = self.find_block(1).map_or(self.buffer.unread().len(), |(at, _)| at);
                         return Ok(Some(self.take_junk(end)));
                     }
                 },
@@ -146,16 +144,10 @@ impl ContentLength {
             Some(before) => unread[before] == b'\n',
             None => !matches!(self.gap, Gap::Junk { at_line_start: false }),
         };
-        memchr::memchr2_iter(b'c', b'C', &unread[from..])
-            .map(|at| at + from)
-            .find_map(|at| {
-                let origin = if begins_line(at) {
-                    Origin::AdapterLine
-                } else {
-                    Origin::AdapterText
-                };
-                origin.may_begin_with(&unread[at..]).then_some((at, origin))
-            })
+        memchr::memchr2_iter(b'c', b'C', &unread[from..]).map(|at| at + from).find_map(|at| {
+            let origin = if begins_line(at) { Origin::AdapterLine } else { Origin::AdapterText };
+            origin.may_begin_with(&unread[at..]).then_some((at, origin))
+        })
     }
 
     fn take_junk(&mut self, count: usize) -> Frame {
@@ -163,9 +155,7 @@ impl ContentLength {
             self.quirks.junk += 1;
         }
         let junk = self.buffer.take(count);
-        self.gap = Gap::Junk {
-            at_line_start: junk.last() == Some(&b'\n'),
-        };
+        self.gap = Gap::Junk { at_line_start: junk.last() == Some(&b'\n') };
         self.state = State::Between;
         Frame::Junk(junk)
     }
@@ -176,12 +166,12 @@ impl ContentLength {
             State::Failed(error) => Err(error.clone()),
             State::Body(body) => Err(body.cut_short(&self.buffer)),
             State::Between if unread.is_empty() || unread == b"\r" => Ok(None),
-            State::Header(block) if block.is_certain() => Err(FrameError::HeaderCutShort {
-                text: shorten(unread),
-            }),
-            State::Between if self.peer == Peer::Client => Err(FrameError::HeaderCutShort {
-                text: shorten(unread),
-            }),
+            State::Header(block) if block.is_certain() => {
+                Err(FrameError::HeaderCutShort { text: shorten(unread) })
+            }
+            State::Between if self.peer == Peer::Client => {
+                Err(FrameError::HeaderCutShort { text: shorten(unread) })
+            }
             State::Header(_) | State::Between => Ok(Some(self.take_junk(self.buffer.unread().len()))),
         }
     }

@@ -56,9 +56,7 @@ pub(crate) fn shorten(text: &[u8]) -> String {
     let decoded = String::from_utf8_lossy(head);
     let mut escaped = decoded.trim_end_matches(['\r', '\n']).chars().flat_map(|c| {
         let plain = (!c.is_control()).then_some(c);
-        plain
-            .into_iter()
-            .chain(c.escape_default().filter(move |_| c.is_control()))
+        plain.into_iter().chain(c.escape_default().filter(move |_| c.is_control()))
     });
     let mut shown: String = escaped.by_ref().take(SHOWN_CHARACTERS).collect();
     if escaped.next().is_some() || head.len() < text.len() {

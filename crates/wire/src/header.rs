@@ -27,10 +27,7 @@ pub fn write_content_length(out: &mut Vec<u8>, len: usize) {
 pub fn length_prefix(len: usize) -> Result<[u8; 4], FrameError> {
     u32::try_from(len)
         .map(u32::to_be_bytes)
-        .map_err(|_| FrameError::TooLarge {
-            length: len.to_string(),
-            limit: u32::MAX as usize,
-        })
+        .map_err(|_| FrameError::TooLarge { length: len.to_string(), limit: u32::MAX as usize })
 }
 
 #[cfg(test)]
@@ -55,9 +52,6 @@ mod tests {
     fn a_length_that_does_not_fit_four_bytes_is_refused() {
         assert_eq!(length_prefix(258), Ok([0, 0, 1, 2]));
         assert_eq!(length_prefix(u32::MAX as usize), Ok([255; 4]));
-        assert!(matches!(
-            length_prefix(u32::MAX as usize + 1),
-            Err(FrameError::TooLarge { .. })
-        ));
+        assert!(matches!(length_prefix(u32::MAX as usize + 1), Err(FrameError::TooLarge { .. })));
     }
 }

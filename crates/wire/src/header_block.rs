@@ -59,14 +59,7 @@ pub(crate) struct HeaderBlock {
 
 impl HeaderBlock {
     pub fn new(origin: Origin) -> Self {
-        Self {
-            origin,
-            length: None,
-            lines: 0,
-            line_start: 0,
-            scanned: 0,
-            quirks: Quirks::default(),
-        }
+        Self { origin, length: None, lines: 0, line_start: 0, scanned: 0, quirks: Quirks::default() }
     }
 
     /// What is to be counted once the block is accepted.
@@ -109,10 +102,7 @@ impl HeaderBlock {
                     return self.forgive(FrameError::MissingLength);
                 };
                 let length = checked_length(length, limit)?;
-                return Ok(Verdict::Header {
-                    length,
-                    end: newline + 1,
-                });
+                return Ok(Verdict::Header { length, end: newline + 1 });
             }
             if let Err(error) = self.read_line(line, text, limit) {
                 return self.forgive(error);
@@ -162,15 +152,13 @@ impl HeaderBlock {
             (_, Some(b'\r')) if part.len() == 1 => false,
             // The rest of a client's line is awaited, because the error shows it.
             (Origin::Client, Some(_)) => name_end == 0,
-            (Origin::AdapterText, Some(b':')) if self.lines == 0 => !part[name_end + 1..]
-                .iter()
-                .all(|byte| byte.is_ascii_digit() || b" \t\r".contains(byte)),
+            (Origin::AdapterText, Some(b':')) if self.lines == 0 => {
+                !part[name_end + 1..].iter().all(|byte| byte.is_ascii_digit() || b" \t\r".contains(byte))
+            }
             (_, Some(byte)) => *byte != b':' || name_end == 0,
         };
         if wrong {
-            return Err(FrameError::NotAHeader {
-                line: shorten(first_line(part)),
-            });
+            return Err(FrameError::NotAHeader { line: shorten(first_line(part)) });
         }
         // Only now, because how much of a wrong line has come must not change what is said about it.
         if text.len() >= MAX_HEADER_BYTES {
@@ -222,28 +210,18 @@ pub(crate) fn plain_header(text: &[u8]) -> Option<(u64, usize)> {
 pub(crate) fn checked_length(length: u64, limit: usize) -> Result<usize, FrameError> {
     match usize::try_from(length) {
         Ok(length) if length <= limit => Ok(length),
-        Ok(_) | Err(_) => Err(FrameError::TooLarge {
-            length: length.to_string(),
-            limit,
-        }),
+        Ok(_) | Err(_) => Err(FrameError::TooLarge { length: length.to_string(), limit }),
     }
 }
 
 fn parse_length(value: &[u8], limit: usize) -> Result<u64, FrameError> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
-        return Err(FrameError::BadLength {
-            value: shorten(value),
-        });
+        return Err(FrameError::BadLength { value: shorten(value) });
     }
     value
         .iter()
-        .try_fold(0u64, |length, digit| {
-            length.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-        })
-        .ok_or_else(|| FrameError::TooLarge {
-            length: shorten(value),
-            limit,
-        })
+        .try_fold(0u64, |length, digit| length.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
+        .ok_or_else(|| FrameError::TooLarge { length: shorten(value), limit })
 }
 
 /// How many bytes of `line` can be a header's name.
@@ -260,10 +238,7 @@ fn not_a_header(line: &[u8]) -> FrameError {
 }
 
 fn too_long(text: &[u8]) -> FrameError {
-    FrameError::HeaderTooLong {
-        limit: MAX_HEADER_BYTES,
-        text: shorten(first_line(text)),
-    }
+    FrameError::HeaderTooLong { limit: MAX_HEADER_BYTES, text: shorten(first_line(text)) }
 }
 
 fn first_line(text: &[u8]) -> &[u8] {

@@ -18,12 +18,7 @@ pub struct JsonLines {
 
 impl JsonLines {
     pub fn new(max_line: usize) -> Self {
-        Self {
-            max_line,
-            buffer: Buffer::default(),
-            scanned: 0,
-            failed: None,
-        }
+        Self { max_line, buffer: Buffer::default(), scanned: 0, failed: None }
     }
 
     fn advance(&mut self) -> Result<Option<Frame>, FrameError> {
@@ -65,10 +60,7 @@ impl JsonLines {
     }
 
     fn too_long(&self, line: &[u8]) -> FrameError {
-        FrameError::LineTooLong {
-            limit: self.max_line,
-            text: shorten(line),
-        }
+        FrameError::LineTooLong { limit: self.max_line, text: shorten(line) }
     }
 
     fn remember<T>(&mut self, result: Result<T, FrameError>) -> Result<T, FrameError> {
@@ -138,10 +130,7 @@ mod tests {
     fn a_line_of_exactly_the_limit_passes_and_a_longer_one_is_refused() {
         assert_eq!(lines("12345678\r\n"), (vec![message("12345678")], None));
         for text in ["123456789\n", "123456789", "1\n123456789012345678901"] {
-            assert!(
-                matches!(lines(text).1, Some(FrameError::LineTooLong { limit: 8, .. })),
-                "{text:?}"
-            );
+            assert!(matches!(lines(text).1, Some(FrameError::LineTooLong { limit: 8, .. })), "{text:?}");
         }
     }
 

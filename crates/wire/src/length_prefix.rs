@@ -24,11 +24,7 @@ enum State {
 
 impl LengthPrefix {
     pub fn new(max_message: usize) -> Self {
-        Self {
-            max_message,
-            buffer: Buffer::default(),
-            state: State::Prefix,
-        }
+        Self { max_message, buffer: Buffer::default(), state: State::Prefix }
     }
 
     fn advance(&mut self) -> Result<Option<Frame>, FrameError> {
@@ -60,10 +56,7 @@ impl LengthPrefix {
             State::Body(body) => Err(body.cut_short(&self.buffer)),
             State::Prefix => match self.buffer.unread().len() {
                 0 => Ok(None),
-                received => Err(FrameError::CutShort {
-                    received,
-                    length: PREFIX,
-                }),
+                received => Err(FrameError::CutShort { received, length: PREFIX }),
             },
         }
     }
@@ -117,41 +110,20 @@ mod tests {
     #[test]
     fn messages_follow_each_other_and_may_be_empty() {
         let (frames, error) = decode(b"\0\0\0\x02{}\0\0\0\0\0\0\0\x031\n2");
-        assert_eq!(
-            (frames, error),
-            (vec![message(b"{}"), message(b""), message(b"1\n2")], None)
-        );
+        assert_eq!((frames, error), (vec![message(b"{}"), message(b""), message(b"1\n2")], None));
     }
 
     #[test]
     fn a_length_over_the_limit_is_refused_before_its_body_comes() {
-        let error = FrameError::TooLarge {
-            length: "11".to_owned(),
-            limit: 10,
-        };
+        let error = FrameError::TooLarge { length: "11".to_owned(), limit: 10 };
         assert_eq!(decode(b"\0\0\0\x0b"), (vec![], Some(error)));
-        assert!(matches!(
-            decode(b"\xff\xff\xff\xff").1,
-            Some(FrameError::TooLarge { .. })
-        ));
+        assert!(matches!(decode(b"\xff\xff\xff\xff").1, Some(FrameError::TooLarge { .. })));
     }
 
     #[test]
     fn a_stream_that_ends_inside_a_message_is_an_error() {
-        assert_eq!(
-            decode(b"\0\0\0\x05ab").1,
-            Some(FrameError::CutShort {
-                received: 2,
-                length: 5
-            })
-        );
-        assert_eq!(
-            decode(b"\0\0").1,
-            Some(FrameError::CutShort {
-                received: 2,
-                length: 4
-            })
-        );
+        assert_eq!(decode(b"\0\0\0\x05ab").1, Some(FrameError::CutShort { received: 2, length: 5 }));
+        assert_eq!(decode(b"\0\0").1, Some(FrameError::CutShort { received: 2, length: 4 }));
         assert_eq!(decode(b"").1, None);
     }
 }

@@ -25,10 +25,7 @@ pub(crate) fn feed(
         let spare = decoder.spare();
         assert!(spare.capacity() > spare.len(), "there is no room to read into");
         let received = stream.len() - rest.len();
-        assert!(
-            spare.capacity() <= 2 * received + LIMIT + SLACK,
-            "too much memory was taken"
-        );
+        assert!(spare.capacity() <= 2 * received + LIMIT + SLACK, "too much memory was taken");
         let room = spare.capacity() - spare.len();
         let wanted = sizes.next().copied().unwrap_or(1).max(1);
         let (piece, later) = rest.split_at(wanted.min(room).min(rest.len()));
@@ -79,10 +76,7 @@ fn chunking_does_not_matter(stream: &[u8], pieces: &[usize]) -> Result<(), TestC
         let (expected, expected_error) = feed(&mut *whole, stream, &[usize::MAX]);
         let (frames, error) = feed(&mut *chunked, stream, pieces);
         prop_assert_eq!(join_junk(frames), join_junk(expected));
-        prop_assert_eq!(
-            error.as_ref().map(discriminant),
-            expected_error.as_ref().map(discriminant)
-        );
+        prop_assert_eq!(error.as_ref().map(discriminant), expected_error.as_ref().map(discriminant));
         // The error is final.
         if error.is_some() {
             prop_assert_eq!(chunked.next().err(), error);
@@ -134,10 +128,7 @@ fn pieces() -> impl Strategy<Value = Vec<usize>> {
 /// Messages of all sizes, those around the border between small and large more often.
 fn bodies() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let size = prop_oneof![6 => 0..200usize, 1 => 65_530..65_545usize, 1 => 0..200_000usize];
-    proptest::collection::vec(
-        (size, b'a'..=b'z').prop_map(|(size, byte)| vec![byte; size]),
-        0..12,
-    )
+    proptest::collection::vec((size, b'a'..=b'z').prop_map(|(size, byte)| vec![byte; size]), 0..12)
 }
 
 proptest! {

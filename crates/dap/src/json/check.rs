@@ -19,10 +19,7 @@ pub struct Flaw {
 impl Flaw {
     /// The same flaw, as seen from `by` bytes earlier.
     pub fn moved(self, by: usize) -> Self {
-        Flaw {
-            at: self.at + by,
-            ..self
-        }
+        Flaw { at: self.at + by, ..self }
     }
 }
 
@@ -48,11 +45,7 @@ pub fn check(text: &[u8]) -> Result<(), Flaw> {
         loop {
             at = skip_space(text, at);
             let Some(&container) = open.last() else {
-                return if at == text.len() {
-                    Ok(())
-                } else {
-                    flaw(at, "more text behind the value")
-                };
+                return if at == text.len() { Ok(()) } else { flaw(at, "more text behind the value") };
             };
             match (text.get(at), container) {
                 (Some(b'}'), Container::Object) | (Some(b']'), Container::Array) => {
@@ -90,11 +83,7 @@ fn value(text: &[u8], mut at: usize, open: &mut Vec<Container>) -> Result<usize,
             return Ok(inside + 1);
         }
         open.push(container);
-        at = if container == Container::Object {
-            key(text, inside)?
-        } else {
-            inside
-        };
+        at = if container == Container::Object { key(text, inside)? } else { inside };
     }
 }
 
@@ -172,12 +161,7 @@ mod tests {
     fn deep_nesting_is_refused_without_using_the_stack() {
         let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(check(deep(512).as_bytes()).is_ok());
-        assert!(
-            check(deep(513).as_bytes())
-                .unwrap_err()
-                .to_string()
-                .contains("512 levels")
-        );
+        assert!(check(deep(513).as_bytes()).unwrap_err().to_string().contains("512 levels"));
         assert!(check(deep(1_000_000).as_bytes()).is_err());
     }
 

@@ -59,11 +59,13 @@ pub enum DoorError {
 pub fn run(options: Options) -> Result<(), DoorError> {
     match options.place.clone() {
         Place::Stdio => {
-            let clone = |fd: io::Result<OwnedFd>| fd.map_err(|source| io_error("stdin or stdout is not open", source));
+            let clone = |fd: io::Result<OwnedFd>| {
+                fd.map_err(|source| io_error("stdin or stdout is not open", source))
+            };
             let input = clone(io::stdin().as_fd().try_clone_to_owned())?;
             let output = clone(io::stdout().as_fd().try_clone_to_owned())?;
-            let (input, output) =
-                passable(input, output).map_err(|source| io_error("stdin or stdout cannot be used", source))?;
+            let (input, output) = passable(input, output)
+                .map_err(|source| io_error("stdin or stdout cannot be used", source))?;
             serve(&options, input, output, PeerAccess::SameUser)
         }
         Place::Listen(address) => listen::tcp(&options, address),
@@ -72,7 +74,12 @@ pub fn run(options: Options) -> Result<(), DoorError> {
 }
 
 /// Serves one client to its end.
-pub fn serve(options: &Options, input: OwnedFd, output: OwnedFd, access: PeerAccess) -> Result<(), DoorError> {
+pub fn serve(
+    options: &Options,
+    input: OwnedFd,
+    output: OwnedFd,
+    access: PeerAccess,
+) -> Result<(), DoorError> {
     let door = Door { input, output, control: None, access, engine: options.engine.clone() };
     let context = Context::of_this_process();
     let door = match options.hub {
@@ -86,7 +93,8 @@ pub fn serve(options: &Options, input: OwnedFd, output: OwnedFd, access: PeerAcc
             Err(error) => return Err(error.into()),
         },
     };
-    run_private(door, context, options.executable.clone()).map_err(|source| io_error("the session failed", source))
+    run_private(door, context, options.executable.clone())
+        .map_err(|source| io_error("the session failed", source))
 }
 
 fn io_error(what: impl Into<String>, source: io::Error) -> DoorError {

@@ -50,7 +50,8 @@ pub(crate) fn unix(options: &Options, path: &Path) -> Result<(), DoorError> {
     }
     remove_leftover(path).map_err(|source| io_error(what(), source))?;
     let listener = UnixListener::bind(path).map_err(|source| io_error(what(), source))?;
-    std::fs::set_permissions(path, PermissionsExt::from_mode(0o600)).map_err(|source| io_error(what(), source))?;
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o600))
+        .map_err(|source| io_error(what(), source))?;
     remove_at_the_end(path).map_err(|source| io_error(what(), source))?;
     announce(&path.display().to_string())?;
     loop {
@@ -132,7 +133,8 @@ fn remove_at_the_end(path: &Path) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::spawn(move || {
         let wait = async {
-            let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+            let (mut terminate, mut interrupt) =
+                (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}

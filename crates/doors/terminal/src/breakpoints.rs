@@ -65,13 +65,7 @@ impl Breakpoints {
         self.all.retain(|breakpoint| breakpoint.target != target);
         self.last_number += 1;
         let state = State::Pending { reason: None };
-        self.all.push(Breakpoint {
-            number: self.last_number,
-            target,
-            condition,
-            state,
-            id: None,
-        });
+        self.all.push(Breakpoint { number: self.last_number, target, condition, state, id: None });
         self.last_number
     }
 
@@ -81,11 +75,7 @@ impl Breakpoints {
 
     /// Tells the debugger about every breakpoint; the refusals, which cost only the breakpoints they are about.
     pub fn send_all(&mut self, client: &mut Client) -> Result<Vec<Error>, Error> {
-        let groups: BTreeSet<Group> = self
-            .all
-            .iter()
-            .map(|breakpoint| breakpoint.target.group())
-            .collect();
+        let groups: BTreeSet<Group> = self.all.iter().map(|breakpoint| breakpoint.target.group()).collect();
         let mut refusals = Vec::new();
         for group in groups {
             match self.send(&group, client) {
@@ -138,11 +128,8 @@ impl Breakpoints {
     }
 
     fn send(&mut self, group: &Group, client: &mut Client) -> Result<(), Error> {
-        let mut members: Vec<&mut Breakpoint> = self
-            .all
-            .iter_mut()
-            .filter(|breakpoint| breakpoint.target.group() == *group)
-            .collect();
+        let mut members: Vec<&mut Breakpoint> =
+            self.all.iter_mut().filter(|breakpoint| breakpoint.target.group() == *group).collect();
         let wanted: Vec<Value> = members.iter().map(|breakpoint| breakpoint.request()).collect();
         let body = match group {
             Group::File(path) => {
@@ -187,13 +174,9 @@ impl Breakpoint {
         self.state = match answer["verified"] == Value::Bool(true) {
             true => {
                 let line = model::integer(&answer["line"]);
-                State::Verified {
-                    moved_to: line.filter(|line| wanted.is_some_and(|wanted| wanted != *line)),
-                }
+                State::Verified { moved_to: line.filter(|line| wanted.is_some_and(|wanted| wanted != *line)) }
             }
-            false => State::Pending {
-                reason: answer["message"].as_str().map(str::to_owned),
-            },
+            false => State::Pending { reason: answer["message"].as_str().map(str::to_owned) },
         };
     }
 
@@ -203,11 +186,8 @@ impl Breakpoint {
             Target::Line { path, line } => format!("{}:{line}", model::file_name(path)),
             Target::Function(name) => name.clone(),
         };
-        let condition = self
-            .condition
-            .as_ref()
-            .map(|condition| format!(" if {condition}"))
-            .unwrap_or_default();
+        let condition =
+            self.condition.as_ref().map(|condition| format!(" if {condition}")).unwrap_or_default();
         let state = match &self.state {
             State::Verified { moved_to: None } => String::new(),
             State::Verified { moved_to: Some(line) } => format!(" (moved to line {line})"),
@@ -223,10 +203,7 @@ mod tests {
     use super::*;
 
     fn line(line: i64) -> Target {
-        Target::Line {
-            path: "/a/t.py".to_owned(),
-            line,
-        }
+        Target::Line { path: "/a/t.py".to_owned(), line }
     }
 
     #[test]
@@ -239,10 +216,7 @@ mod tests {
             (json!({"verified": true, "line": 3}), "if a > 1"),
             (json!({"verified": true, "line": 5}), "(moved to line 5)"),
             (json!({"verified": true}), "if a > 1"),
-            (
-                json!({"verified": false, "message": "no code here"}),
-                "(pending: no code here)",
-            ),
+            (json!({"verified": false, "message": "no code here"}), "(pending: no code here)"),
         ] {
             breakpoint.learn(&answer);
             assert!(breakpoint.describe().ends_with(end), "{}", breakpoint.describe());
@@ -255,11 +229,7 @@ mod tests {
         breakpoints.insert(line(3), None);
         breakpoints.insert(Target::Function("add".to_owned()), None);
         breakpoints.insert(line(3), Some("a".to_owned()));
-        let numbers: Vec<u32> = breakpoints
-            .all()
-            .iter()
-            .map(|breakpoint| breakpoint.number)
-            .collect();
+        let numbers: Vec<u32> = breakpoints.all().iter().map(|breakpoint| breakpoint.number).collect();
         assert_eq!(numbers, [2, 3]);
     }
 }

@@ -90,9 +90,7 @@ impl Client {
 
     /// Whether the debugger says that it has this capability.
     pub fn can(&self, capability: &str) -> bool {
-        self.capabilities
-            .get(capability)
-            .is_some_and(|value| value == &Value::Bool(true))
+        self.capabilities.get(capability).is_some_and(|value| value == &Value::Bool(true))
     }
 
     pub fn initialize(&mut self, adapter: &str) -> Result<(), Error> {
@@ -205,10 +203,7 @@ impl Client {
             if let Some(Some(answer)) = self.requests.get_mut(&id) {
                 let answer = std::mem::replace(answer, Ok(Value::Null));
                 self.requests.remove(&id);
-                return answer.map_err(|message| Error::Refused {
-                    command: command.to_owned(),
-                    message,
-                });
+                return answer.map_err(|message| Error::Refused { command: command.to_owned(), message });
             }
             if let Err(error) = self.receive(Some(deadline), command, patience) {
                 // The answer may still come, and then belongs to nobody.
@@ -259,15 +254,10 @@ impl Client {
         patience: Duration,
     ) -> Result<(), Error> {
         if let Some(reason) = &self.ended {
-            return Err(Error::Disconnected {
-                waiting_for: waiting_for.to_owned(),
-                reason: reason.clone(),
-            });
+            return Err(Error::Disconnected { waiting_for: waiting_for.to_owned(), reason: reason.clone() });
         }
         let received = match deadline {
-            Some(deadline) => self
-                .incoming
-                .recv_timeout(deadline.saturating_duration_since(Instant::now())),
+            Some(deadline) => self.incoming.recv_timeout(deadline.saturating_duration_since(Instant::now())),
             None => self.incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match received {
@@ -275,10 +265,9 @@ impl Client {
                 self.file(incoming);
                 Ok(())
             }
-            Err(RecvTimeoutError::Timeout) => Err(Error::Silent {
-                command: waiting_for.to_owned(),
-                patience,
-            }),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(Error::Silent { command: waiting_for.to_owned(), patience })
+            }
             Err(RecvTimeoutError::Disconnected) => Err(Error::Disconnected {
                 waiting_for: waiting_for.to_owned(),
                 reason: "nobody reads it".to_owned(),
@@ -290,9 +279,7 @@ impl Client {
         match incoming {
             Incoming::Interrupt => self.happenings.push_back(Happening::Interrupt),
             Incoming::Ended(reason) => {
-                self.happenings.push_back(Happening::Disconnected {
-                    reason: reason.clone(),
-                });
+                self.happenings.push_back(Happening::Disconnected { reason: reason.clone() });
                 self.ended = Some(reason);
             }
             Incoming::Message(mut message) => match message["type"].as_str() {

@@ -49,11 +49,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["next", "n"], "", "run to the next line, over calls"),
     (&["step", "s"], "", "run to the next line, into calls"),
     (&["out", "o", "finish"], "", "run until the function returns"),
-    (
-        &["break", "b"],
-        "[[FILE:]LINE | FUNCTION] [if CONDITION]",
-        "set a breakpoint, or list them",
-    ),
+    (&["break", "b"], "[[FILE:]LINE | FUNCTION] [if CONDITION]", "set a breakpoint, or list them"),
     (&["delete", "d"], "[NUMBER]", "remove a breakpoint, or all"),
     (&["print", "p"], "EXPRESSION", "show a value"),
     (&["set"], "NAME = VALUE", "change a variable"),
@@ -75,17 +71,11 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     let Some(name) = long_name(word) else {
-        return if word.is_empty() {
-            Ok(Command::Nothing)
-        } else {
-            Err(unknown(word))
-        };
+        return if word.is_empty() { Ok(Command::Nothing) } else { Err(unknown(word)) };
     };
     let takes_nothing = |command| match rest {
         "" => Ok(command),
-        _ => Err(NotACommand::BadArgument(format!(
-            "`{name}` takes nothing after it, and `{rest}` came"
-        ))),
+        _ => Err(NotACommand::BadArgument(format!("`{name}` takes nothing after it, and `{rest}` came"))),
     };
     match name {
         "continue" => takes_nothing(Command::Continue),
@@ -104,9 +94,9 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         "break" => rest.parse().map(Command::Break).map_err(bad),
         "delete" if rest.is_empty() => Ok(Command::Delete(None)),
         "delete" => number(name, rest).map(|number| Command::Delete(Some(number))),
-        "print" if rest.is_empty() => Err(NotACommand::BadArgument(
-            "print what? write `print EXPRESSION`".to_owned(),
-        )),
+        "print" if rest.is_empty() => {
+            Err(NotACommand::BadArgument("print what? write `print EXPRESSION`".to_owned()))
+        }
         "print" => Ok(Command::Print(rest.to_owned())),
         "set" => parse_set(rest),
         "frame" => number(name, rest).map(Command::Frame),
@@ -122,18 +112,10 @@ pub fn help() -> String {
         let [long, short @ ..] = words else {
             return String::new();
         };
-        let short = if short.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", short.join(", "))
-        };
+        let short = if short.is_empty() { String::new() } else { format!(" ({})", short.join(", ")) };
         format!("{long}{short} {arguments}").trim_end().to_owned()
     };
-    let width = COMMANDS
-        .iter()
-        .map(|(words, arguments, _)| usage(words, arguments).len())
-        .max()
-        .unwrap_or(0);
+    let width = COMMANDS.iter().map(|(words, arguments, _)| usage(words, arguments).len()).max().unwrap_or(0);
     let line = |(words, arguments, what): &(&[&str], &str, &str)| {
         format!("  {:width$}  {what}\n", usage(words, arguments))
     };
@@ -146,17 +128,11 @@ fn long_name(word: &str) -> Option<&'static str> {
 }
 
 fn parse_set(rest: &str) -> Result<Command, NotACommand> {
-    match rest
-        .split_once('=')
-        .map(|(name, value)| (name.trim(), value.trim()))
-    {
-        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok(Command::Set {
-            name: name.to_owned(),
-            value: value.to_owned(),
-        }),
-        Some(_) | None => Err(NotACommand::BadArgument(
-            "set what? write `set NAME = VALUE`".to_owned(),
-        )),
+    match rest.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok(Command::Set { name: name.to_owned(), value: value.to_owned() })
+        }
+        Some(_) | None => Err(NotACommand::BadArgument("set what? write `set NAME = VALUE`".to_owned())),
     }
 }
 
@@ -172,25 +148,14 @@ fn bad(error: impl std::fmt::Display) -> NotACommand {
 fn unknown(word: &str) -> NotACommand {
     let long_names = COMMANDS.iter().filter_map(|(words, _, _)| words.first().copied());
     let ranked: Vec<(usize, &str)> = long_names.map(|name| (difference(word, name), name)).collect();
-    let best = ranked
-        .iter()
-        .map(|(difference, _)| *difference)
-        .min()
-        .unwrap_or(0);
+    let best = ranked.iter().map(|(difference, _)| *difference).min().unwrap_or(0);
     // With half of its letters changed a word is another word.
     let is_close = best * 2 <= word.chars().count();
     let closest: Vec<String> = match is_close {
-        true => ranked
-            .iter()
-            .filter(|(difference, _)| *difference == best)
-            .map(quoted)
-            .collect(),
+        true => ranked.iter().filter(|(difference, _)| *difference == best).map(quoted).collect(),
         false => vec!["`help`".to_owned()],
     };
-    NotACommand::Unknown {
-        word: word.to_owned(),
-        closest: closest.join(", "),
-    }
+    NotACommand::Unknown { word: word.to_owned(), closest: closest.join(", ") }
 }
 
 fn quoted((_, name): &(usize, &str)) -> String {
@@ -230,20 +195,11 @@ mod tests {
             (&["out", "o", "finish"], Command::Out),
             (&["bt", "where"], Command::Backtrace),
             (&["break", "b"], Command::ListBreakpoints),
-            (
-                &["b t.py:3 if a > 1"],
-                Command::Break("t.py:3 if a > 1".parse().unwrap()),
-            ),
+            (&["b t.py:3 if a > 1"], Command::Break("t.py:3 if a > 1".parse().unwrap())),
             (&["delete 2", "d 2"], Command::Delete(Some(2))),
             (&["delete"], Command::Delete(None)),
             (&["print a + b", "p  a + b"], Command::Print("a + b".to_owned())),
-            (
-                &["set a = b == c"],
-                Command::Set {
-                    name: "a".to_owned(),
-                    value: "b == c".to_owned(),
-                },
-            ),
+            (&["set a = b == c"], Command::Set { name: "a".to_owned(), value: "b == c".to_owned() }),
             (&["list", "l"], Command::List(None)),
             (&["l 7"], Command::List(Some(7))),
             (&["frame 2", "f 2"], Command::Frame(2)),

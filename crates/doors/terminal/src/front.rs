@@ -92,10 +92,7 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
                     None => "the program ended".to_owned(),
                 };
                 self.screen.say(&ending)?;
-                return Ok(Outcome {
-                    ending: Ending::Ended,
-                    exit_code: self.exit_code,
-                });
+                return Ok(Outcome { ending: Ending::Ended, exit_code: self.exit_code });
             }
             let command = self.read_command()?;
             self.show_what_happened()?;
@@ -106,10 +103,7 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
                 Ok(Then::ReadOn) => {}
                 Ok(Then::Quit) => {
                     self.say_goodbye()?;
-                    return Ok(Outcome {
-                        ending: Ending::Quit,
-                        exit_code: self.exit_code,
-                    });
+                    return Ok(Outcome { ending: Ending::Quit, exit_code: self.exit_code });
                 }
                 Err(error @ (Error::Refused { .. } | Error::Silent { .. } | Error::Missing { .. })) => {
                     self.screen.complain(&error.to_string())?;
@@ -142,12 +136,8 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
         for refusal in refusals {
             self.screen.complain(&refusal.to_string())?;
         }
-        let pending: Vec<String> = self
-            .breakpoints
-            .all()
-            .iter()
-            .map(|breakpoint| breakpoint.describe())
-            .collect();
+        let pending: Vec<String> =
+            self.breakpoints.all().iter().map(|breakpoint| breakpoint.describe()).collect();
         self.screen.say(&pending.join("\n"))?;
         if stop_at_entry && self.setup.request == Request::Attach {
             // A session that is joined may be stopped already, and then there is nothing to pause.
@@ -165,10 +155,7 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
                 self.screen.prompt(PROMPT)?;
             }
             let mut line = Vec::new();
-            let count = self
-                .input
-                .read_until(b'\n', &mut line)
-                .map_err(|source| Error::Input { source })?;
+            let count = self.input.read_until(b'\n', &mut line).map_err(|source| Error::Input { source })?;
             if count == 0 {
                 return Ok(Command::Quit);
             }
@@ -263,9 +250,7 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
         let end_program = self.setup.request == Request::Launch;
         let arguments = json!({"restart": false, "terminateDebuggee": end_program});
         // It may be gone already, and nothing more can be done about one that is not.
-        let _ = self
-            .client
-            .request_within("disconnect", arguments, GOODBYE_PATIENCE);
+        let _ = self.client.request_within("disconnect", arguments, GOODBYE_PATIENCE);
         self.position = Position::Ended;
         self.show_what_happened()
     }

@@ -44,17 +44,13 @@ pub struct Variable {
 }
 
 pub fn integer(value: &Value) -> Option<i64> {
-    value
-        .as_i64()
-        .or_else(|| value.as_f64().map(|float| float as i64))
+    value.as_i64().or_else(|| value.as_f64().map(|float| float as i64))
 }
 
 /// Why a request failed, in the debugger's words.
 pub fn failure(response: &Value) -> String {
     let error = &response["body"]["error"];
-    let detailed = error["format"]
-        .as_str()
-        .map(|format| fill_in(format, &error["variables"]));
+    let detailed = error["format"].as_str().map(|format| fill_in(format, &error["variables"]));
     let short = response["message"].as_str().filter(|text| !text.is_empty());
     detailed
         .filter(|text| !text.is_empty())
@@ -72,10 +68,7 @@ fn fill_in(format: &str, variables: &Value) -> String {
 }
 
 pub fn list<T>(value: &Value, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
-    value
-        .as_array()
-        .map(|items| items.iter().filter_map(read).collect())
-        .unwrap_or_default()
+    value.as_array().map(|items| items.iter().filter_map(read).collect()).unwrap_or_default()
 }
 
 impl ThreadId {
@@ -98,20 +91,11 @@ impl Frame {
 
 impl Source {
     fn read(value: &Value) -> Option<Self> {
-        let path = value["path"]
-            .as_str()
-            .filter(|path| !path.is_empty())
-            .map(str::to_owned);
+        let path = value["path"].as_str().filter(|path| !path.is_empty()).map(str::to_owned);
         let reference = integer(&value["sourceReference"]).filter(|reference| *reference > 0);
         let file_name = path.as_deref().map(file_name);
-        let name = file_name
-            .or_else(|| value["name"].as_str().filter(|name| !name.is_empty()))?
-            .to_owned();
-        Some(Self {
-            name,
-            path,
-            reference,
-        })
+        let name = file_name.or_else(|| value["name"].as_str().filter(|name| !name.is_empty()))?.to_owned();
+        Some(Self { name, path, reference })
     }
 }
 
@@ -128,10 +112,7 @@ impl Scope {
 
 impl Variable {
     pub fn read(value: &Value) -> Option<Self> {
-        Some(Self {
-            name: text(&value["name"]),
-            value: text(&value["value"]),
-        })
+        Some(Self { name: text(&value["name"]), value: text(&value["value"]) })
     }
 
     /// Whether it only groups others, as debugpy's `special variables` does.
@@ -142,9 +123,7 @@ impl Variable {
 }
 
 pub fn children(value: &Value) -> Option<VariablesReference> {
-    integer(&value["variablesReference"])
-        .filter(|reference| *reference > 0)
-        .map(VariablesReference)
+    integer(&value["variablesReference"]).filter(|reference| *reference > 0).map(VariablesReference)
 }
 
 pub fn text(value: &Value) -> String {
@@ -152,9 +131,7 @@ pub fn text(value: &Value) -> String {
 }
 
 pub fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\'])
-        .find(|part| !part.is_empty())
-        .unwrap_or(path)
+    path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -169,15 +146,7 @@ mod tests {
         assert_eq!(children(&json!({"variablesReference": 0.0})), None);
         let frame =
             Frame::read(&json!({"id": 0, "name": "main", "line": 2, "source": {"sourceReference": null}}));
-        assert_eq!(
-            frame,
-            Some(Frame {
-                id: FrameId(0),
-                name: "main".to_owned(),
-                line: 2,
-                source: None
-            })
-        );
+        assert_eq!(frame, Some(Frame { id: FrameId(0), name: "main".to_owned(), line: 2, source: None }));
     }
 
     #[test]

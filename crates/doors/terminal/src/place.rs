@@ -31,9 +31,7 @@ impl FromStr for Place {
     type Err = NotAPlace;
 
     fn from_str(text: &str) -> Result<Self, NotAPlace> {
-        let wrong = || NotAPlace {
-            text: text.trim().to_owned(),
-        };
+        let wrong = || NotAPlace { text: text.trim().to_owned() };
         let (spot, condition) = match text.split_once(" if ") {
             Some((spot, condition)) => (spot.trim(), Some(condition.trim().to_owned())),
             None => (text.trim(), None),
@@ -47,15 +45,11 @@ impl FromStr for Place {
             Some((file, digits))
                 if !file.is_empty() && !file.ends_with(':') && digits.parse::<i64>().is_ok() =>
             {
-                Spot::Line {
-                    file: Some(file.to_owned()),
-                    line: line(digits).ok_or_else(wrong)?,
-                }
+                Spot::Line { file: Some(file.to_owned()), line: line(digits).ok_or_else(wrong)? }
             }
-            _ if spot.parse::<i64>().is_ok() => Spot::Line {
-                file: None,
-                line: line(spot).ok_or_else(wrong)?,
-            },
+            _ if spot.parse::<i64>().is_ok() => {
+                Spot::Line { file: None, line: line(spot).ok_or_else(wrong)? }
+            }
             _ if spot.ends_with(':') || spot.contains(char::is_whitespace) => return Err(wrong()),
             _ => Spot::Function(spot.to_owned()),
         };
@@ -66,10 +60,7 @@ impl FromStr for Place {
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.spot {
-            Spot::Line {
-                file: Some(file),
-                line,
-            } => write!(out, "{file}:{line}")?,
+            Spot::Line { file: Some(file), line } => write!(out, "{file}:{line}")?,
             Spot::Line { file: None, line } => write!(out, "{line}")?,
             Spot::Function(name) => write!(out, "{name}")?,
         }
@@ -86,32 +77,17 @@ mod tests {
 
     #[test]
     fn places_are_read_as_people_write_them() {
-        let line = |file: Option<&str>, line| Spot::Line {
-            file: file.map(str::to_owned),
-            line,
-        };
+        let line = |file: Option<&str>, line| Spot::Line { file: file.map(str::to_owned), line };
         for (text, spot, condition) in [
             ("12", line(None, 12), None),
             ("t.py:3", line(Some("t.py"), 3), None),
             (" /a b/t.py:3 ", line(Some("/a b/t.py"), 3), None),
-            (
-                "t.py:3 if a == 'x if y'",
-                line(Some("t.py"), 3),
-                Some("a == 'x if y'"),
-            ),
+            ("t.py:3 if a == 'x if y'", line(Some("t.py"), 3), Some("a == 'x if y'")),
             ("add", Spot::Function("add".to_owned()), None),
-            (
-                "list::push if n > 2",
-                Spot::Function("list::push".to_owned()),
-                Some("n > 2"),
-            ),
+            ("list::push if n > 2", Spot::Function("list::push".to_owned()), Some("n > 2")),
         ] {
             let place: Place = text.parse().unwrap();
-            assert_eq!(
-                (place.spot, place.condition.as_deref()),
-                (spot, condition),
-                "{text}"
-            );
+            assert_eq!((place.spot, place.condition.as_deref()), (spot, condition), "{text}");
         }
     }
 

@@ -65,11 +65,7 @@ pub fn detail(stopped: &Value) -> String {
         false if description.is_empty() => text.to_owned(),
         false => format!("{text}: {description}"),
     };
-    if both.is_empty() {
-        both
-    } else {
-        format!(": {}", value(&both))
-    }
+    if both.is_empty() { both } else { format!(": {}", value(&both)) }
 }
 
 /// The lines around `line`, with an arrow at `arrow`.
@@ -125,36 +121,19 @@ mod tests {
     use serde_json::json;
 
     fn frame(name: &str, source: Option<&str>, line: i64) -> Frame {
-        let source = source.map(|name| Source {
-            name: name.to_owned(),
-            path: None,
-            reference: None,
-        });
-        Frame {
-            id: FrameId(1),
-            name: name.to_owned(),
-            line,
-            source,
-        }
+        let source = source.map(|name| Source { name: name.to_owned(), path: None, reference: None });
+        Frame { id: FrameId(1), name: name.to_owned(), line, source }
     }
 
     fn variable(name: &str, value: &str) -> Variable {
-        Variable {
-            name: name.to_owned(),
-            value: value.to_owned(),
-        }
+        Variable { name: name.to_owned(), value: value.to_owned() }
     }
 
     #[test]
     fn the_source_has_an_arrow_at_the_line_and_stays_inside_the_file() {
-        let lines: Vec<String> = ["def add(a, b):", "\tc = a + b", "\treturn c"]
-            .map(str::to_owned)
-            .to_vec();
+        let lines: Vec<String> = ["def add(a, b):", "\tc = a + b", "\treturn c"].map(str::to_owned).to_vec();
         let text = source(&lines, 3, 2, 3, Paint::Plain);
-        assert_eq!(
-            text,
-            "      1  def add(a, b):\n      2      c = a + b\n->    3      return c\n"
-        );
+        assert_eq!(text, "      1  def add(a, b):\n      2      c = a + b\n->    3      return c\n");
         assert_eq!(source(&lines, 1, 0, 3, Paint::Plain), "      1  def add(a, b):\n");
         assert_eq!(source(&lines, 90, 2, 90, Paint::Plain), "");
         assert_eq!(source(&lines, i64::from(i32::MIN), 2, 0, Paint::Plain), "");
@@ -163,22 +142,13 @@ mod tests {
     #[test]
     fn a_stop_tells_which_exception_it_was() {
         for (stopped, detail_text) in [
-            (
-                json!({"reason": "exception", "text": "ValueError", "description": "bad"}),
-                ": ValueError: bad",
-            ),
+            (json!({"reason": "exception", "text": "ValueError", "description": "bad"}), ": ValueError: bad"),
             (
                 json!({"reason": "exception", "text": "bad", "description": "ValueError: bad"}),
                 ": ValueError: bad",
             ),
-            (
-                json!({"reason": "exception", "text": "ValueError"}),
-                ": ValueError",
-            ),
-            (
-                json!({"reason": "breakpoint", "description": "breakpoint 1.1"}),
-                "",
-            ),
+            (json!({"reason": "exception", "text": "ValueError"}), ": ValueError"),
+            (json!({"reason": "breakpoint", "description": "breakpoint 1.1"}), ""),
         ] {
             assert_eq!(detail(&stopped), detail_text);
         }
@@ -194,11 +164,7 @@ mod tests {
 
     #[test]
     fn many_variables_and_long_values_are_shortened() {
-        let all = [
-            variable("a", "1\n2"),
-            variable("b", &"x".repeat(500)),
-            variable("c", "3"),
-        ];
+        let all = [variable("a", "1\n2"), variable("b", &"x".repeat(500)), variable("c", "3")];
         let text = variables(&all, 2, "  ");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "  a = 1\\n2");

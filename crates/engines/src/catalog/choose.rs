@@ -15,15 +15,9 @@ use crate::error::CatalogError;
 impl Catalog {
     /// By name or by one of the other names, in any case.
     pub fn by_type(&self, kind: &str) -> Option<&Entry> {
-        let by_name = || {
-            self.entries
-                .iter()
-                .find(|entry| entry.name.eq_ignore_ascii_case(kind))
-        };
+        let by_name = || self.entries.iter().find(|entry| entry.name.eq_ignore_ascii_case(kind));
         let by_alias = || {
-            self.entries
-                .iter()
-                .find(|entry| entry.types.iter().any(|name| name.eq_ignore_ascii_case(kind)))
+            self.entries.iter().find(|entry| entry.types.iter().any(|name| name.eq_ignore_ascii_case(kind)))
         };
         by_name().or_else(by_alias)
     }
@@ -67,14 +61,10 @@ impl Catalog {
         };
         match (by_content, matching(|entry| &entry.compiled)) {
             (Some(entry), _) => Ok(entry),
-            (None, Some(entry)) => Err(CatalogError::NotCompiled {
-                file: file(),
-                adapter: entry.name.clone(),
-            }),
-            (None, None) => Err(CatalogError::UnknownFile {
-                file: file(),
-                known: self.known_files(),
-            }),
+            (None, Some(entry)) => {
+                Err(CatalogError::NotCompiled { file: file(), adapter: entry.name.clone() })
+            }
+            (None, None) => Err(CatalogError::UnknownFile { file: file(), known: self.known_files() }),
         }
     }
 
@@ -84,10 +74,7 @@ impl Catalog {
             what.extend(entry.executables.then(|| "executables".to_string()));
             format!("{} for {}", entry.name, what.join(" "))
         };
-        let chosen_by_file = self
-            .entries
-            .iter()
-            .filter(|entry| entry.executables || !entry.files.is_empty());
+        let chosen_by_file = self.entries.iter().filter(|entry| entry.executables || !entry.files.is_empty());
         chosen_by_file.map(describe).collect::<Vec<_>>().join(", ")
     }
 }
@@ -103,10 +90,7 @@ impl Entry {
         let mut launch = Map::new();
         launch.insert("type".into(), self.kind().into());
         launch.insert("request".into(), "launch".into());
-        launch.insert(
-            "name".into(),
-            path.file_name().map_or(text(&path), |name| text(Path::new(name))),
-        );
+        launch.insert("name".into(), path.file_name().map_or(text(&path), |name| text(Path::new(name))));
         launch.insert("program".into(), text(&path));
         launch.insert("args".into(), args.into());
         launch.insert("cwd".into(), text(&context.cwd));
@@ -119,9 +103,7 @@ impl Entry {
             }
         }
         if let (Some(module), Some(folder), false) = (&self.module, path.parent(), executable) {
-            let root = folder
-                .ancestors()
-                .find(|folder| folder.join(&module.marker).is_file());
+            let root = folder.ancestors().find(|folder| folder.join(&module.marker).is_file());
             launch.insert(module.key.clone(), text(root.unwrap_or(folder)));
             if root.is_some() {
                 launch.insert("program".into(), text(folder));
@@ -173,9 +155,7 @@ fn interpreter(line: &[u8]) -> Option<String> {
     let mut words = text.lines().next()?.split_ascii_whitespace();
     let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_string();
     match name(words.next()?) {
-        env if env == "env" => words
-            .find(|word| !word.starts_with('-') && !word.contains('='))
-            .map(name),
+        env if env == "env" => words.find(|word| !word.starts_with('-') && !word.contains('=')).map(name),
         program => Some(program),
     }
 }
@@ -185,10 +165,8 @@ fn name_matches(pattern: &str, path: &Path) -> bool {
     let Some(name) = path.file_name() else {
         return false;
     };
-    let (pattern, name): (Vec<char>, Vec<char>) = (
-        pattern.chars().collect(),
-        name.to_string_lossy().chars().collect(),
-    );
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.to_string_lossy().chars().collect());
     let (mut p, mut n) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while n < name.len() {
@@ -217,11 +195,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn context(folder: &Path) -> Context {
-        Context {
-            cwd: folder.to_path_buf(),
-            env: vec![("HOME".into(), folder.into())],
-            umask: 0o022,
-        }
+        Context { cwd: folder.to_path_buf(), env: vec![("HOME".into(), folder.into())], umask: 0o022 }
     }
 
     fn file(folder: &Path, name: &str, content: &[u8], mode: u32) -> PathBuf {
@@ -248,10 +222,7 @@ mod tests {
         }
         assert!(catalog.by_type("cobol").is_none());
         let error = catalog.unknown_type("cobol").to_string();
-        assert!(
-            error.contains("\"cobol\"") && error.contains("delve (go, dlv)"),
-            "{error}"
-        );
+        assert!(error.contains("\"cobol\"") && error.contains("delve (go, dlv)"), "{error}");
     }
 
     #[test]
@@ -278,12 +249,7 @@ mod tests {
         for (name, content, mode, reason) in [
             ("a.c", &b"int main"[..], 0o644, "compile it"),
             ("locked", b"\x7fELF", 0o644, "chmod +x"),
-            (
-                "notes.txt",
-                b"hello",
-                0o644,
-                "debugpy for *.py *.pyw, lldb for executables, delve for *.go",
-            ),
+            ("notes.txt", b"hello", 0o644, "debugpy for *.py *.pyw, lldb for executables, delve for *.go"),
             ("odd", b"#!\xff\xfe", 0o755, "no debugger is known"),
             ("empty", b"", 0o755, "no debugger is known"),
         ] {
@@ -291,20 +257,8 @@ mod tests {
             let error = catalog.by_file(Path::new(name)).unwrap_err().to_string();
             assert!(error.contains(reason) && error.contains(name), "{name}: {error}");
         }
-        assert!(
-            catalog
-                .by_file(Path::new("missing.py"))
-                .unwrap_err()
-                .to_string()
-                .contains("No such file")
-        );
-        assert!(
-            catalog
-                .by_file(Path::new("."))
-                .unwrap_err()
-                .to_string()
-                .contains("is a folder")
-        );
+        assert!(catalog.by_file(Path::new("missing.py")).unwrap_err().to_string().contains("No such file"));
+        assert!(catalog.by_file(Path::new(".")).unwrap_err().to_string().contains("is a folder"));
     }
 
     #[test]
@@ -316,26 +270,17 @@ mod tests {
 
         let python = file(folder.path(), "a.py", b"", 0o644);
         let launch =
-            catalog
-                .by_type("python")
-                .unwrap()
-                .launch_for(Path::new("a.py"), &["x".into()], &context);
+            catalog.by_type("python").unwrap().launch_for(Path::new("a.py"), &["x".into()], &context);
         assert_eq!(launch["program"], text(&python));
         assert_eq!(launch["args"], serde_json::json!(["x"]));
-        assert_eq!(
-            (&launch["type"], &launch["console"]),
-            (&"python".into(), &"internalConsole".into())
-        );
+        assert_eq!((&launch["type"], &launch["console"]), (&"python".into(), &"internalConsole".into()));
         assert_eq!(launch["cwd"], text(folder.path()));
 
         let go = catalog.by_type("go").unwrap();
         std::fs::create_dir_all(folder.path().join("m/cmd")).unwrap();
         let lone = file(folder.path(), "a.go", b"", 0o644);
         let launch = go.launch_for(&lone, &[], &context);
-        assert_eq!(
-            (&launch["mode"], &launch["program"]),
-            (&"debug".into(), &text(&lone).into())
-        );
+        assert_eq!((&launch["mode"], &launch["program"]), (&"debug".into(), &text(&lone).into()));
         assert_eq!(launch["dlvCwd"], text(folder.path()));
         file(&folder.path().join("m"), "go.mod", b"", 0o644);
         let inner = file(&folder.path().join("m/cmd"), "main_test.go", b"", 0o644);

@@ -27,36 +27,22 @@ pub struct Found {
 impl Entry {
     /// The first candidate that exists.
     pub fn find(&self, context: &Context) -> Result<Found, CatalogError> {
-        if let Origin::Project {
-            path,
-            trust: Trust::Untrusted,
-        } = &self.origin
-        {
-            return Err(CatalogError::Untrusted {
-                name: self.name.clone(),
-                path: path.clone(),
-            });
+        if let Origin::Project { path, trust: Trust::Untrusted } = &self.origin {
+            return Err(CatalogError::Untrusted { name: self.name.clone(), path: path.clone() });
         }
         let adapters = folders::adapters_dir(context);
-        self.find
-            .iter()
-            .find_map(|candidate| candidate.locate(context, &adapters))
-            .ok_or_else(|| CatalogError::NotInstalled {
+        self.find.iter().find_map(|candidate| candidate.locate(context, &adapters)).ok_or_else(|| {
+            CatalogError::NotInstalled {
                 name: self.name.clone(),
-                looked_for: self
-                    .find
-                    .iter()
-                    .map(Candidate::describe)
-                    .collect::<Vec<_>>()
-                    .join("; "),
+                looked_for: self.find.iter().map(Candidate::describe).collect::<Vec<_>>().join("; "),
                 install: self.install_command(context),
-            })
+            }
+        })
     }
 
     /// The command that installs it, for a person to copy.
     pub fn install_command(&self, context: &Context) -> String {
-        self.install
-            .replace("{{adapters}}", &folders::adapters_dir(context).to_string_lossy())
+        self.install.replace("{{adapters}}", &folders::adapters_dir(context).to_string_lossy())
     }
 
     pub fn spec(&self, found: &Found) -> AdapterSpec {
@@ -80,7 +66,7 @@ impl Entry {
             None => found.program.clone(),
         };
         let answer = probe::run(&program, &query.args, context)?;
-        version_in(&answer.output)
+        version_in(&answer.stdout).or_else(|| version_in(&answer.stderr))
     }
 }
 
@@ -91,16 +77,9 @@ impl Candidate {
             return None;
         }
         let in_adapters = || {
-            self.programs
-                .iter()
-                .map(|name| adapters.join("bin").join(name))
-                .find(|path| is_executable(path))
+            self.programs.iter().map(|name| adapters.join("bin").join(name)).find(|path| is_executable(path))
         };
-        let in_path = || {
-            self.programs
-                .iter()
-                .find_map(|name| context.which(&from_home(name, context)))
-        };
+        let in_path = || self.programs.iter().find_map(|name| context.which(&from_home(name, context)));
         let program = in_adapters().or_else(in_path)?;
         if !self.check.is_empty() && !probe::run(&program, &self.check, context)?.succeeded {
             return None;
@@ -108,22 +87,14 @@ impl Candidate {
         let path = needed.unwrap_or_else(|| program.clone());
         // Arguments are text; a folder that is not cannot be named in them.
         let (path_text, adapters_text) = (path.to_str()?, adapters.to_str()?);
-        let fill = |arg: &String| {
-            arg.replace("{{path}}", path_text)
-                .replace("{{adapters}}", adapters_text)
-        };
+        let fill = |arg: &String| arg.replace("{{path}}", path_text).replace("{{adapters}}", adapters_text);
         let mut args = vec![program.to_str()?.to_string()];
         args.extend(self.args.iter().map(fill));
         let version = self.version.as_ref().map(|query| VersionQuery {
             beside: query.beside.clone(),
             args: query.args.iter().map(fill).collect(),
         });
-        Some(Found {
-            path,
-            args,
-            program,
-            version,
-        })
+        Some(Found { path, args, program, version })
     }
 
     fn describe(&self) -> String {
@@ -150,11 +121,8 @@ fn version_in(output: &str) -> Option<String> {
         .map(|word| word.strip_prefix('v').unwrap_or(word))
         .find(|word| {
             let mut parts = word.split('.');
-            let mut number = || {
-                parts
-                    .next()
-                    .is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()))
-            };
+            let mut number =
+                || parts.next().is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()));
             number() && number()
         })
         .map(str::to_string)
@@ -191,15 +159,9 @@ mod tests {
         assert_eq!(entry.find(&context).unwrap().path, in_path);
         let ours = home.path().join(".cache/breakroom/adapters/bin/lldb-dap-19");
         program(&ours, "#!/bin/sh\n");
-        program(
-            &ours.with_file_name("lldb"),
-            "#!/bin/sh\necho lldb version 19.1.7\n",
-        );
+        program(&ours.with_file_name("lldb"), "#!/bin/sh\necho lldb version 19.1.7\n");
         let found = entry.find(&context).unwrap();
-        assert_eq!(
-            (&found.path, &found.args),
-            (&ours, &vec![ours.to_str().unwrap().to_string()])
-        );
+        assert_eq!((&found.path, &found.args), (&ours, &vec![ours.to_str().unwrap().to_string()]));
         assert_eq!(entry.version(&found, &context).unwrap(), "19.1.7");
     }
 
@@ -213,33 +175,36 @@ mod tests {
         let entry = catalog.by_type("Python").unwrap();
         let error = entry.find(&context).unwrap_err().to_string();
         let adapters = home.path().join(".cache/breakroom/adapters");
-        assert!(
-            error.contains(&format!("--target {}/debugpy debugpy==", adapters.display())),
-            "{error}"
-        );
+        assert!(error.contains(&format!("--target {}/debugpy debugpy==", adapters.display())), "{error}");
         let adapter = adapters.join("debugpy/debugpy/adapter");
         std::fs::create_dir_all(&adapter).unwrap();
         let found = entry.find(&context).unwrap();
         assert_eq!(found.path, adapter);
-        assert_eq!(
-            entry.spec(&found).args,
-            [python.to_str().unwrap(), adapter.to_str().unwrap()]
-        );
+        assert_eq!(entry.spec(&found).args, [python.to_str().unwrap(), adapter.to_str().unwrap()]);
     }
 
     #[test]
     fn a_check_decides_whether_the_module_is_there() {
         let home = tempfile::tempdir().unwrap();
         let python = home.path().join("bin/python3");
-        program(
-            &python,
-            "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] || echo 1.8.22\n",
-        );
+        program(&python, "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] || echo 1.8.22\n");
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("debugpy").unwrap();
         let found = entry.find(&context).unwrap();
         assert_eq!(found.args[1..], ["-m", "debugpy.adapter"]);
+        assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
+    }
+
+    #[test]
+    fn a_warning_beside_the_version_is_not_taken_for_it() {
+        let home = tempfile::tempdir().unwrap();
+        let python = home.path().join("bin/python3");
+        program(&python, "#!/bin/sh\necho '0.00s - Debugger warning: frozen modules' >&2\necho 1.8.22\n");
+        let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
+        let catalog = Catalog::load(&context).unwrap();
+        let entry = catalog.by_type("debugpy").unwrap();
+        let found = entry.find(&context).unwrap();
         assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
     }
 

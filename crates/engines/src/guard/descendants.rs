@@ -61,11 +61,7 @@ pub(crate) fn of_this_process() -> Vec<Descendant> {
     all.iter()
         .filter(|(pid, stat)| stat.state != State::Ended && is_below(**pid))
         .filter_map(|(pid, stat)| {
-            Some(Descendant {
-                pid: Pid::from_raw(*pid)?,
-                started: stat.started,
-                state: stat.state,
-            })
+            Some(Descendant { pid: Pid::from_raw(*pid)?, started: stat.started, state: stat.state })
         })
         .collect()
 }
@@ -107,20 +103,13 @@ fn stat(pid: i32) -> Option<Stat> {
 /// The name in parentheses may itself hold parentheses and spaces, so the fields are counted after the last one.
 fn parse(line: &[u8]) -> Option<Stat> {
     let end = line.iter().rposition(|byte| *byte == b')')?;
-    let fields: Vec<&str> = std::str::from_utf8(&line[end + 1..])
-        .ok()?
-        .split_ascii_whitespace()
-        .collect();
+    let fields: Vec<&str> = std::str::from_utf8(&line[end + 1..]).ok()?.split_ascii_whitespace().collect();
     let state = match *fields.first()? {
         "Z" | "X" | "x" => State::Ended,
         "T" => State::Stopped,
         _ => State::Live,
     };
-    Some(Stat {
-        parent: fields.get(1)?.parse().ok()?,
-        started: fields.get(19)?.parse().ok()?,
-        state,
-    })
+    Some(Stat { parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()?, state })
 }
 
 #[cfg(test)]
@@ -140,14 +129,9 @@ mod tests {
     fn a_child_is_found_signalled_once_and_then_gone() {
         let mut child = Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id().cast_signed();
-        let found = of_this_process()
-            .into_iter()
-            .find(|found| found.pid.as_raw_nonzero().get() == pid)
-            .unwrap();
-        let stranger = Descendant {
-            started: found.started + 1,
-            ..found
-        };
+        let found =
+            of_this_process().into_iter().find(|found| found.pid.as_raw_nonzero().get() == pid).unwrap();
+        let stranger = Descendant { started: found.started + 1, ..found };
         assert_eq!(stranger.signal(Signal::KILL), Delivery::Gone);
         assert_eq!(found.signal(Signal::KILL), Delivery::Sent);
         child.wait().unwrap();

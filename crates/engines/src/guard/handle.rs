@@ -33,11 +33,7 @@ pub struct Supervised {
 
 /// What the process is to have as stdin, stdout and stderr.
 pub(crate) enum Attachment {
-    Pipes {
-        stdin: OwnedFd,
-        stdout: OwnedFd,
-        stderr: OwnedFd,
-    },
+    Pipes { stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd },
     Terminal(OwnedFd),
 }
 
@@ -49,41 +45,22 @@ impl Supervised {
         umask: u32,
         attachment: Attachment,
     ) -> Result<Self, StartError> {
-        let mut control = Control::open(guard).map_err(|source| StartError::Guard {
-            guard: guard.to_path_buf(),
-            source,
-        })?;
+        let mut control = Control::open(guard)
+            .map_err(|source| StartError::Guard { guard: guard.to_path_buf(), source })?;
         // A failure to send is a guard that ended; reading then tells how.
         if let Err(error) = control.order(&program, umask, attachment).await
             && error.kind() == io::ErrorKind::InvalidData
         {
-            return Err(StartError::Spawn {
-                program: program.name(),
-                reason: error.to_string(),
-            });
+            return Err(StartError::Spawn { program: program.name(), reason: error.to_string() });
         }
         match control.link.next::<FromGuard>().await {
             Some(FromGuard::Started(pid)) => {
                 let pinned = pid_of(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-                Ok(Supervised {
-                    pid,
-                    pinned,
-                    control,
-                    stdin: None,
-                })
+                Ok(Supervised { pid, pinned, control, stdin: None })
             }
-            Some(FromGuard::Failed(reason)) => Err(StartError::Spawn {
-                program: program.name(),
-                reason,
-            }),
-            Some(FromGuard::Exited(exit)) => Err(StartError::GuardLost {
-                program: program.name(),
-                exit,
-            }),
-            None => Err(StartError::GuardLost {
-                program: program.name(),
-                exit: control.guards_end(),
-            }),
+            Some(FromGuard::Failed(reason)) => Err(StartError::Spawn { program: program.name(), reason }),
+            Some(FromGuard::Exited(exit)) => Err(StartError::GuardLost { program: program.name(), exit }),
+            None => Err(StartError::GuardLost { program: program.name(), exit: control.guards_end() }),
         }
     }
 
@@ -169,12 +146,7 @@ impl Control {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Control {
-            link,
-            guard: Some(guard),
-            exit: None,
-            guards_end: None,
-        })
+        Ok(Control { link, guard: Some(guard), exit: None, guards_end: None })
     }
 
     async fn order(&mut self, program: &Program, umask: u32, attachment: Attachment) -> io::Result<()> {
@@ -183,21 +155,12 @@ impl Control {
             return Err(invalid("the arguments and the environment are too large"));
         }
         let (kind, descriptors) = match &attachment {
-            Attachment::Pipes {
-                stdin,
-                stdout,
-                stderr,
-            } => (
-                AttachmentKind::Pipes,
-                vec![stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
-            ),
+            Attachment::Pipes { stdin, stdout, stderr } => {
+                (AttachmentKind::Pipes, vec![stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])
+            }
             Attachment::Terminal(terminal) => (AttachmentKind::Terminal, vec![terminal.as_fd()]),
         };
-        let order = json_frame(&Order {
-            attachment: kind,
-            umask,
-            arguments: program.argv.len(),
-        })?;
+        let order = json_frame(&Order { attachment: kind, umask, arguments: program.argv.len() })?;
         self.send_with_descriptors(&order, &descriptors)?;
         self.link.stream.write_all(&frame(&block)?).await
     }
@@ -209,11 +172,7 @@ impl Control {
         ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
         let slices = [io::IoSlice::new(frame)];
         let sent = rustix::net::sendmsg(&self.link.stream, &slices, &mut ancillary, SendFlags::NOSIGNAL)?;
-        if sent == frame.len() {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::WriteZero.into())
-        }
+        if sent == frame.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 
     /// Called after the socket has ended: the guard is then past its last line, so this does not wait.
@@ -234,9 +193,7 @@ impl Drop for Control {
         if !matches!(guard.try_wait(), Ok(None)) {
             return;
         }
-        let waiter = std::thread::Builder::new()
-            .name("guard-reaper".into())
-            .stack_size(64 * 1024);
+        let waiter = std::thread::Builder::new().name("guard-reaper".into()).stack_size(64 * 1024);
         if let Err(error) = waiter.spawn(move || guard.wait()) {
             tracing::warn!("cannot wait for a process guard: {error}");
         }

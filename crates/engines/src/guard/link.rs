@@ -23,10 +23,7 @@ impl Link {
     /// Takes over with what the decoder has already received.
     pub fn new(stream: StdUnixStream, decoder: LengthPrefix) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Link {
-            stream: UnixStream::from_std(stream)?,
-            decoder,
-        })
+        Ok(Link { stream: UnixStream::from_std(stream)?, decoder })
     }
 
     /// Never waits: the socket holds many more of these messages than are ever sent, and an end that is gone needs none.

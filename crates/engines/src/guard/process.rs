@@ -51,9 +51,7 @@ fn run() -> io::Result<()> {
     let control = StdUnixStream::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?);
     let mut conversation = Conversation::new(control);
     let (order, program, descriptors) = conversation.receive_order()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         // The handlers come before the child, or its end could be missed and a signal could still end us.
         let mut signals = SignalSet::install()?;
@@ -61,12 +59,7 @@ fn run() -> io::Result<()> {
         match spawn(&order, &program, descriptors) {
             Ok(main) => {
                 hub.send(&FromGuard::Started(main.as_raw_nonzero().get().cast_unsigned()));
-                Guard {
-                    hub,
-                    main: Some(main),
-                }
-                .supervise(&mut signals)
-                .await;
+                Guard { hub, main: Some(main) }.supervise(&mut signals).await;
             }
             Err(error) => hub.send(&FromGuard::Failed(error.to_string())),
         }
@@ -82,26 +75,16 @@ fn spawn(order: &Order, program: &Program, descriptors: Vec<OwnedFd>) -> io::Res
     }
     rustix::process::umask(Mode::from_raw_mode(order.umask & 0o777));
     let mut command = Command::new(&program.argv[0]);
-    command
-        .args(&program.argv[1..])
-        .env_clear()
-        .current_dir(&program.cwd);
+    command.args(&program.argv[1..]).env_clear().current_dir(&program.cwd);
     command.envs(program.env.iter().map(|(name, value)| (name, value)));
     match (order.attachment, <[OwnedFd; 3]>::try_from(descriptors)) {
         (AttachmentKind::Pipes, Ok([stdin, stdout, stderr])) => {
-            command
-                .stdin(stdin)
-                .stdout(stdout)
-                .stderr(stderr)
-                .process_group(0);
+            command.stdin(stdin).stdout(stdout).stderr(stderr).process_group(0);
         }
         (AttachmentKind::Terminal, Err(one)) if one.len() == 1 => {
             let terminal = &one[0];
             rustix::process::ioctl_tiocsctty(terminal)?;
-            command
-                .stdin(terminal.try_clone()?)
-                .stdout(terminal.try_clone()?)
-                .stderr(terminal.try_clone()?);
+            command.stdin(terminal.try_clone()?).stdout(terminal.try_clone()?).stderr(terminal.try_clone()?);
             // It stays in the guard's process group, which is the one in the foreground from the first moment;
             // a group of its own could be stopped for reading before it is put there.
         }
@@ -119,10 +102,7 @@ struct Conversation {
 
 impl Conversation {
     fn new(stream: StdUnixStream) -> Self {
-        Conversation {
-            stream,
-            decoder: LengthPrefix::new(MAX_MESSAGE),
-        }
+        Conversation { stream, decoder: LengthPrefix::new(MAX_MESSAGE) }
     }
 
     fn receive_order(&mut self) -> io::Result<(Order, Program, Vec<OwnedFd>)> {
@@ -180,14 +160,7 @@ struct SignalSet {
 
 impl SignalSet {
     fn install() -> io::Result<Self> {
-        let swallow = [
-            Signal::INT,
-            Signal::QUIT,
-            Signal::HUP,
-            Signal::TSTP,
-            Signal::TTIN,
-            Signal::TTOU,
-        ];
+        let swallow = [Signal::INT, Signal::QUIT, Signal::HUP, Signal::TSTP, Signal::TTIN, Signal::TTOU];
         Ok(SignalSet {
             child: signal(SignalKind::child())?,
             terminate: signal(SignalKind::terminate())?,
@@ -269,10 +242,7 @@ impl Guard {
         for descendant in descendants::of_this_process() {
             descendant.signal(Signal::TERM);
         }
-        if self
-            .wait_for(signals, GRACE_AFTER_TERM, |guard| guard.reap() == Children::None)
-            .await
-        {
+        if self.wait_for(signals, GRACE_AFTER_TERM, |guard| guard.reap() == Children::None).await {
             return;
         }
         loop {
@@ -280,10 +250,7 @@ impl Guard {
                 .iter()
                 .map(|descendant| descendant.signal(Signal::KILL))
                 .collect();
-            if self
-                .wait_for(signals, KILL_ROUND, |guard| guard.reap() == Children::None)
-                .await
-            {
+            if self.wait_for(signals, KILL_ROUND, |guard| guard.reap() == Children::None).await {
                 return;
             }
             // What runs as another user will not go for us; waiting for it would keep the guard for ever.
@@ -332,13 +299,8 @@ fn sooner(before: Option<(Stop, Instant)>, stop: Stop) -> (Stop, Instant) {
     let (Stop::End { grace } | Stop::Release { grace }) = stop;
     let now = Instant::now();
     // A grace beyond all clocks is a day.
-    let deadline = now
-        .checked_add(grace)
-        .unwrap_or(now + Duration::from_secs(86_400));
-    (
-        stop,
-        before.map_or(deadline, |(_, earlier)| earlier.min(deadline)),
-    )
+    let deadline = now.checked_add(grace).unwrap_or(now + Duration::from_secs(86_400));
+    (stop, before.map_or(deadline, |(_, earlier)| earlier.min(deadline)))
 }
 
 async fn until(deadline: Option<Instant>) {

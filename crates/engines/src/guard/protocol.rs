@@ -48,9 +48,7 @@ impl fmt::Display for Exit {
 impl From<std::process::ExitStatus> for Exit {
     fn from(status: std::process::ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt;
-        status
-            .code()
-            .map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
+        status.code().map_or_else(|| Exit::Signal(status.signal().unwrap_or_default()), Exit::Code)
     }
 }
 
@@ -76,10 +74,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         (Signal::XFSZ, "SIGXFSZ"),
         (Signal::SYS, "SIGSYS"),
     ];
-    names
-        .into_iter()
-        .find(|(known, _)| known.as_raw() == signal)
-        .map(|(_, name)| name)
+    names.into_iter().find(|(known, _)| known.as_raw() == signal).map(|(_, name)| name)
 }
 
 /// The first message to the guard; the descriptors of the process travel with it.
@@ -112,10 +107,7 @@ pub(crate) struct Program {
 impl Program {
     /// NUL ends each string: no string that an operating system takes can hold one.
     pub fn encode(&self) -> io::Result<Vec<u8>> {
-        let environment = self
-            .env
-            .iter()
-            .flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]);
+        let environment = self.env.iter().flat_map(|(name, value)| [name.as_os_str(), value.as_os_str()]);
         let strings = std::iter::once(self.cwd.as_os_str())
             .chain(self.argv.iter().map(OsString::as_os_str))
             .chain(environment);
@@ -131,12 +123,8 @@ impl Program {
     }
 
     pub fn decode(block: &[u8], arguments: usize) -> io::Result<Self> {
-        let block = block
-            .strip_suffix(&[0])
-            .ok_or_else(|| invalid("the strings are cut short"))?;
-        let mut strings = block
-            .split(|byte| *byte == 0)
-            .map(|bytes| OsStr::from_bytes(bytes).to_os_string());
+        let block = block.strip_suffix(&[0]).ok_or_else(|| invalid("the strings are cut short"))?;
+        let mut strings = block.split(|byte| *byte == 0).map(|bytes| OsStr::from_bytes(bytes).to_os_string());
         let cwd = strings.next().map(PathBuf::from).unwrap_or_default();
         let argv: Vec<OsString> = strings.by_ref().take(arguments).collect();
         let rest: Vec<OsString> = strings.collect();
@@ -149,10 +137,7 @@ impl Program {
         Ok(Program {
             argv,
             cwd,
-            env: pairs
-                .iter()
-                .map(|[name, value]| (name.clone(), value.clone()))
-                .collect(),
+            env: pairs.iter().map(|[name, value]| (name.clone(), value.clone())).collect(),
         })
     }
 
@@ -173,12 +158,8 @@ impl From<Stop> for ToGuard {
     fn from(stop: Stop) -> Self {
         let milliseconds = |grace: Duration| u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         match stop {
-            Stop::End { grace } => ToGuard::End {
-                grace_ms: milliseconds(grace),
-            },
-            Stop::Release { grace } => ToGuard::Release {
-                grace_ms: milliseconds(grace),
-            },
+            Stop::End { grace } => ToGuard::End { grace_ms: milliseconds(grace) },
+            Stop::Release { grace } => ToGuard::Release { grace_ms: milliseconds(grace) },
         }
     }
 }
@@ -186,12 +167,8 @@ impl From<Stop> for ToGuard {
 impl From<ToGuard> for Stop {
     fn from(message: ToGuard) -> Self {
         match message {
-            ToGuard::End { grace_ms } => Stop::End {
-                grace: Duration::from_millis(grace_ms),
-            },
-            ToGuard::Release { grace_ms } => Stop::Release {
-                grace: Duration::from_millis(grace_ms),
-            },
+            ToGuard::End { grace_ms } => Stop::End { grace: Duration::from_millis(grace_ms) },
+            ToGuard::Release { grace_ms } => Stop::Release { grace: Duration::from_millis(grace_ms) },
         }
     }
 }
@@ -239,11 +216,7 @@ mod tests {
 
     #[test]
     fn a_nul_inside_a_string_is_refused() {
-        let program = Program {
-            argv: vec!["a\0b".into()],
-            cwd: "/".into(),
-            env: vec![],
-        };
+        let program = Program { argv: vec!["a\0b".into()], cwd: "/".into(), env: vec![] };
         assert!(program.encode().unwrap_err().to_string().contains("NUL"));
     }
 

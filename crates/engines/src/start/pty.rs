@@ -19,12 +19,7 @@ use crate::spec::EnvVar;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A size of nothing makes programs wrap every character.
-const SIZE: Winsize = Winsize {
-    ws_row: 24,
-    ws_col: 80,
-    ws_xpixel: 0,
-    ws_ypixel: 0,
-};
+const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
 #[derive(Debug)]
 pub struct Terminal {
@@ -44,10 +39,7 @@ pub async fn run_in_pty(
     let name = argv.first().cloned().unwrap_or_default();
     let cwd = cwd.map_or_else(|| context.cwd.clone(), |folder| context.cwd.join(folder));
     // What is written is shown as plain text, so colours and cursor movements would only be litter.
-    let mut variables = vec![EnvVar {
-        name: "TERM".into(),
-        value: Some("dumb".into()),
-    }];
+    let mut variables = vec![EnvVar { name: "TERM".into(), value: Some("dumb".into()) }];
     variables.extend_from_slice(env);
     let program = program(argv.to_vec(), &cwd, context.environment(&variables))?;
     let (master, terminal) = open().map_err(|source| StartError::Prepare {
@@ -57,10 +49,7 @@ pub async fn run_in_pty(
     })?;
     let starting = Supervised::start(guard, program, context.umask, Attachment::Terminal(terminal));
     match tokio::time::timeout(PATIENCE, starting).await {
-        Ok(process) => Ok(Terminal {
-            master,
-            process: process?,
-        }),
+        Ok(process) => Ok(Terminal { master, process: process? }),
         Err(_) => Err(StartError::Timeout {
             name,
             seconds: PATIENCE.as_secs(),

@@ -27,10 +27,7 @@ pub(super) async fn connect(attempt: &Attempt<'_>) -> Result<Engine, StartError>
         let address = free_address(attempt)?;
         let mut launched = attempt.launch(&address.port().to_string()).await?;
         let expected = format!("listen on {address}");
-        match attempt
-            .meet(&mut launched, &expected, dial(attempt, address))
-            .await
-        {
+        match attempt.meet(&mut launched, &expected, dial(attempt, address)).await {
             Ok(stream) => return engine(attempt, launched, stream),
             Err(StartError::Died { tail, .. }) if attempts_left > 0 && says_port_is_taken(&tail) => {}
             Err(error @ StartError::Port { .. }) if attempts_left > 0 => tracing::warn!("{error}"),
@@ -43,14 +40,10 @@ pub(super) async fn callback(attempt: &Attempt<'_>) -> Result<Engine, StartError
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .await
         .map_err(|source| attempt.failed("a port to listen on", source))?;
-    let address = listener
-        .local_addr()
-        .map_err(|source| attempt.failed("a port to listen on", source))?;
+    let address = listener.local_addr().map_err(|source| attempt.failed("a port to listen on", source))?;
     let mut launched = attempt.launch(&address.port().to_string()).await?;
     let expected = format!("connect to {address}");
-    let stream = attempt
-        .meet(&mut launched, &expected, accept(attempt, &listener))
-        .await?;
+    let stream = attempt.meet(&mut launched, &expected, accept(attempt, &listener)).await?;
     engine(attempt, launched, stream)
 }
 
@@ -94,37 +87,25 @@ fn check_owner(
     let look = || {
         let local = stream.local_addr().ok()?;
         // Until it is accepted our connection has no owner but the listener; afterwards there may be no listener.
-        ports::listener_uid(address)
-            .ok()?
-            .or(ports::peer_uid(local, address).ok()?)
+        ports::listener_uid(address).ok()?.or(ports::peer_uid(local, address).ok()?)
     };
     let owner = (0..LOOKS).find_map(|_| look());
     match owner {
         Some(uid) if uid == rustix::process::getuid().as_raw() => Ok(stream),
-        Some(uid) => Err(refused(
-            attempt,
-            address.port(),
-            format!("a process of user {uid}"),
-        )),
+        Some(uid) => Err(refused(attempt, address.port(), format!("a process of user {uid}"))),
         None => Err(refused(attempt, address.port(), "an unknown process".into())),
     }
 }
 
 fn refused(attempt: &Attempt<'_>, port: u16, owner: String) -> StartError {
-    StartError::Port {
-        name: attempt.spec.name.clone(),
-        port,
-        owner,
-    }
+    StartError::Port { name: attempt.spec.name.clone(), port, owner }
 }
 
 /// Takes the first connection that comes from a process of this user; the others are closed unread.
 async fn accept(attempt: &Attempt<'_>, listener: &TcpListener) -> Result<TcpStream, StartError> {
     loop {
-        let (stream, peer) = listener
-            .accept()
-            .await
-            .map_err(|source| attempt.failed("the adapter's connection", source))?;
+        let (stream, peer) =
+            listener.accept().await.map_err(|source| attempt.failed("the adapter's connection", source))?;
         let look = || ports::peer_uid(stream.local_addr().ok()?, peer).ok()?;
         match (0..LOOKS).find_map(|_| look()) {
             Some(uid) if uid == rustix::process::getuid().as_raw() => return Ok(stream),

@@ -26,9 +26,7 @@ pub(super) async fn connect(attempt: &Attempt<'_>) -> Result<Engine, StartError>
     let place = path.to_str().ok_or(std::io::ErrorKind::InvalidFilename.into());
     let place = place.map_err(|source| attempt.failed("a name for its socket", source))?;
     let mut launched = attempt.launch(place).await?;
-    let stream = attempt
-        .meet(&mut launched, "listen on its socket", dial(&path))
-        .await?;
+    let stream = attempt.meet(&mut launched, "listen on its socket", dial(&path)).await?;
     let handed_over = || launched.over_socket(OwnedFd::from(stream.into_std()?));
     handed_over().map_err(|source| attempt.failed("its connection", source))
 }
@@ -51,11 +49,7 @@ impl MeetingFolder {
     fn create() -> std::io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let runtime = folders::runtime_dir().map_err(std::io::Error::other)?;
-        let name = format!(
-            "adapter-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name = format!("adapter-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = MeetingFolder(runtime.join(name));
         if folder.socket().as_os_str().len() > LONGEST_PATH {
             let problem = format!(

@@ -41,33 +41,15 @@ async fn dropping_the_hand_ends_children_and_daemons_and_nobody_else() {
 async fn a_hub_that_is_killed_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        &pids,
-        rustix::fs::FileType::Fifo,
-        0o600.into(),
-        0,
-    )
-    .unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &pids, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     let script = FAMILY
         .replace("echo \"$child", "echo \"$$ $child")
         .replace("$daemon\"", &format!("$daemon\" > {}", pids.display()));
-    let mut hub = Command::new(guard())
-        .args(["hub", "sh", "-c", &script])
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let line = within(
-        "the numbers",
-        tokio::task::spawn_blocking(move || std::fs::read_to_string(pids)),
-    )
-    .await;
-    let family: Vec<Process> = line
-        .unwrap()
-        .unwrap()
-        .split_whitespace()
-        .map(Process::pin)
-        .collect();
+    let mut hub =
+        Command::new(guard()).args(["hub", "sh", "-c", &script]).stdout(Stdio::null()).spawn().unwrap();
+    let line =
+        within("the numbers", tokio::task::spawn_blocking(move || std::fs::read_to_string(pids))).await;
+    let family: Vec<Process> = line.unwrap().unwrap().split_whitespace().map(Process::pin).collect();
     assert_eq!(family.len(), 3);
     hub.kill().unwrap();
     hub.wait().unwrap();
@@ -89,11 +71,7 @@ async fn the_end_is_reported_and_can_be_asked_for_again() {
 async fn waiting_for_the_end_can_be_given_up_and_taken_up_again() {
     let mut engine = shell("read line; exit 4").await;
     for _ in 0..20 {
-        assert!(
-            tokio::time::timeout(Duration::from_millis(1), engine.process.exited())
-                .await
-                .is_err()
-        );
+        assert!(tokio::time::timeout(Duration::from_millis(1), engine.process.exited()).await.is_err());
     }
     drop(engine.writer);
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(4));
@@ -105,9 +83,7 @@ async fn descendants_outlive_the_adapter_until_the_end_is_ordered() {
     let child = Process::pin(&read_line(&engine.reader).await);
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(0));
     assert!(child.is_alive());
-    engine.process.stop(Stop::End {
-        grace: Duration::ZERO,
-    });
+    engine.process.stop(Stop::End { grace: Duration::ZERO });
     within("the guard's end", engine.process.gone()).await;
     assert!(!child.is_alive());
 }
@@ -115,9 +91,7 @@ async fn descendants_outlive_the_adapter_until_the_end_is_ordered() {
 #[tokio::test]
 async fn a_natural_end_within_the_grace_is_not_disturbed() {
     let mut engine = shell("trap 'echo disturbed; exit 1' TERM; read line; echo done; exit 5").await;
-    engine.process.stop(Stop::End {
-        grace: Duration::from_secs(600),
-    });
+    engine.process.stop(Stop::End { grace: Duration::from_secs(600) });
     drop(engine.writer);
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(5));
     within("the guard's end", engine.process.gone()).await;
@@ -128,9 +102,7 @@ async fn a_natural_end_within_the_grace_is_not_disturbed() {
 async fn after_the_grace_the_adapter_is_asked_to_go_before_it_is_killed() {
     let mut engine = shell("trap 'echo tidied; exit 6' TERM; echo ready; while :; do sleep 0.05; done").await;
     read_line(&engine.reader).await;
-    engine.process.stop(Stop::End {
-        grace: Duration::from_millis(10),
-    });
+    engine.process.stop(Stop::End { grace: Duration::from_millis(10) });
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(6));
     within("the guard's end", engine.process.gone()).await;
     assert!(read_until(&engine.reader, |_| false).await.contains("tidied"));
@@ -140,9 +112,7 @@ async fn after_the_grace_the_adapter_is_asked_to_go_before_it_is_killed() {
 async fn an_adapter_that_ignores_requests_to_go_is_killed_with_its_children() {
     let mut engine = shell("trap '' TERM INT HUP; sleep 600 & echo $!; while :; do wait; done").await;
     let child = Process::pin(&read_line(&engine.reader).await);
-    engine.process.stop(Stop::End {
-        grace: Duration::ZERO,
-    });
+    engine.process.stop(Stop::End { grace: Duration::ZERO });
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Signal(9));
     within("the guard's end", engine.process.gone()).await;
     assert!(!child.is_alive());
@@ -153,9 +123,7 @@ async fn a_stopped_process_is_woken_to_see_that_it_should_go() {
     let mut engine =
         shell("trap 'exit 8' TERM; echo ready; kill -STOP $$; while :; do sleep 0.05; done").await;
     read_line(&engine.reader).await;
-    engine.process.stop(Stop::End {
-        grace: Duration::from_millis(200),
-    });
+    engine.process.stop(Stop::End { grace: Duration::from_millis(200) });
     let exit = within("the end", engine.process.exited()).await;
     assert!(matches!(exit, Exit::Code(8) | Exit::Signal(9)), "{exit}");
 }
@@ -164,15 +132,9 @@ async fn a_stopped_process_is_woken_to_see_that_it_should_go() {
 async fn a_later_order_can_shorten_the_time_but_not_lengthen_it() {
     let begin = Instant::now();
     let mut engine = shell("exec sleep 600").await;
-    engine.process.stop(Stop::End {
-        grace: Duration::from_secs(600),
-    });
-    engine.process.stop(Stop::End {
-        grace: Duration::ZERO,
-    });
-    engine.process.stop(Stop::End {
-        grace: Duration::from_secs(600),
-    });
+    engine.process.stop(Stop::End { grace: Duration::from_secs(600) });
+    engine.process.stop(Stop::End { grace: Duration::ZERO });
+    engine.process.stop(Stop::End { grace: Duration::from_secs(600) });
     within("the guard's end", engine.process.gone()).await;
     assert!(begin.elapsed() < Duration::from_secs(60));
 }
@@ -181,9 +143,7 @@ async fn a_later_order_can_shorten_the_time_but_not_lengthen_it() {
 async fn a_release_ends_the_adapter_and_spares_its_children() {
     let mut engine = shell("trap '' TERM; sleep 600 & echo $!; while :; do wait; done").await;
     let child = Process::pin(&read_line(&engine.reader).await);
-    engine.process.stop(Stop::Release {
-        grace: Duration::from_millis(10),
-    });
+    engine.process.stop(Stop::Release { grace: Duration::from_millis(10) });
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Signal(9));
     within("the guard's end", engine.process.gone()).await;
     drop(engine);
@@ -198,9 +158,7 @@ async fn a_release_holds_even_if_the_hub_is_gone_at_once() {
     let child = Process::pin(&read_line(&engine.reader).await);
     let adapter = Process::pin(&engine.process.pid().to_string());
     let guard = Process::parent_of(engine.process.pid());
-    engine.process.stop(Stop::Release {
-        grace: Duration::ZERO,
-    });
+    engine.process.stop(Stop::Release { grace: Duration::ZERO });
     drop(engine);
     adapter.gone().await;
     guard.gone().await;

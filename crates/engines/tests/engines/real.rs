@@ -12,23 +12,15 @@ async fn answers(kind: &str) {
     let entry = catalog.by_type(kind).unwrap();
     let found = entry.find(&context).unwrap();
     let version = entry.version(&found, &context);
-    assert!(
-        version.as_ref().is_some_and(|version| version.contains('.')),
-        "{kind}: {version:?}"
-    );
+    assert!(version.as_ref().is_some_and(|version| version.contains('.')), "{kind}: {version:?}");
     let mut spec = entry.spec(&found);
     spec.connection_timeout_seconds = 60;
     let mut engine = start(&spec, &context, guard()).await.unwrap();
     let body = r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x","pathFormat":"path"}}"#;
-    write(
-        &engine.writer,
-        &format!("Content-Length: {}\r\n\r\n{body}", body.len()),
-    );
+    write(&engine.writer, &format!("Content-Length: {}\r\n\r\n{body}", body.len()));
     let answered = |text: &str| text.contains("\"supportsConfigurationDoneRequest\"");
     assert!(answered(&read_until(&engine.reader, answered).await), "{kind}");
-    engine.process.stop(Stop::End {
-        grace: Duration::ZERO,
-    });
+    engine.process.stop(Stop::End { grace: Duration::ZERO });
     within("the guard's end", engine.process.gone()).await;
 }
 

@@ -33,9 +33,7 @@ async fn a_stdio_adapter_is_spoken_to_over_its_pipes() {
 
 #[tokio::test]
 async fn a_tcp_connect_adapter_is_dialled_when_it_listens() {
-    let engine = launch(Mode::TcpConnect, &["python3", "-c", LISTEN, "{{port}}"])
-        .await
-        .unwrap();
+    let engine = launch(Mode::TcpConnect, &["python3", "-c", LISTEN, "{{port}}"]).await.unwrap();
     write(&engine.writer, "there\n");
     assert_eq!(read_line(&engine.reader).await, "hello");
     assert_eq!(read_line(engine.stdout.as_ref().unwrap()).await, "listening");
@@ -49,9 +47,7 @@ import socket, sys
 connection = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
 connection.sendall(b'hello\\n' + connection.recv(100))
 ";
-    let mut engine = launch(Mode::TcpCallback, &["python3", "-c", script, "{{port}}"])
-        .await
-        .unwrap();
+    let mut engine = launch(Mode::TcpCallback, &["python3", "-c", script, "{{port}}"]).await.unwrap();
     write(&engine.writer, "there\n");
     assert_eq!(read_all(&engine.reader).await, "hello\nthere\n");
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(0));
@@ -67,9 +63,7 @@ server.bind(sys.argv[1])
 server.listen()
 server.accept()[0].sendall(b'%s %o\\n' % (sys.argv[1].encode(), folder.st_mode & 0o777))
 ";
-    let engine = launch(Mode::Unix, &["python3", "-c", script, "{{socket}}"])
-        .await
-        .unwrap();
+    let engine = launch(Mode::Unix, &["python3", "-c", script, "{{socket}}"]).await.unwrap();
     let line = read_line(&engine.reader).await;
     let (path, mode) = line.rsplit_once(' ').unwrap();
     assert_eq!(mode, "700");
@@ -79,27 +73,11 @@ server.accept()[0].sendall(b'%s %o\\n' % (sys.argv[1].encode(), folder.st_mode &
 #[tokio::test]
 async fn an_adapter_that_dies_before_it_is_met_is_told_at_once_with_its_last_lines() {
     for mode in [Mode::TcpConnect, Mode::TcpCallback, Mode::Unix] {
-        let place = if mode == Mode::Unix {
-            "{{socket}}"
-        } else {
-            "{{port}}"
-        };
+        let place = if mode == Mode::Unix { "{{socket}}" } else { "{{port}}" };
         let begin = Instant::now();
-        let error = launch(mode, &["sh", "-c", "echo no licence >&2; exit 3", place])
-            .await
-            .unwrap_err();
-        assert!(
-            begin.elapsed() < Duration::from_secs(50),
-            "{mode:?} waited for the timeout"
-        );
-        let StartError::Died {
-            exit: Exit::Code(3),
-            tail,
-            ..
-        } = &error
-        else {
-            panic!("{error}")
-        };
+        let error = launch(mode, &["sh", "-c", "echo no licence >&2; exit 3", place]).await.unwrap_err();
+        assert!(begin.elapsed() < Duration::from_secs(50), "{mode:?} waited for the timeout");
+        let StartError::Died { exit: Exit::Code(3), tail, .. } = &error else { panic!("{error}") };
         assert_eq!(tail.0, "no licence");
         assert!(error.to_string().contains("exit code 3"), "{error}");
     }
@@ -107,31 +85,22 @@ async fn an_adapter_that_dies_before_it_is_met_is_told_at_once_with_its_last_lin
 
 #[tokio::test]
 async fn an_adapter_that_complains_on_stdout_is_quoted_too() {
-    let error = launch(
-        Mode::TcpCallback,
-        &["sh", "-c", "echo bad option; kill -9 $$", "{{port}}"],
-    )
-    .await
-    .unwrap_err();
+    let error = launch(Mode::TcpCallback, &["sh", "-c", "echo bad option; kill -9 $$", "{{port}}"])
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("signal 9 (SIGKILL)"), "{error}");
     assert!(error.to_string().contains("bad option"), "{error}");
 }
 
 #[tokio::test]
 async fn an_adapter_that_never_comes_is_given_up_with_its_last_lines() {
-    for (mode, place) in [
-        (Mode::TcpConnect, "{{port}}"),
-        (Mode::TcpCallback, "{{port}}"),
-        (Mode::Unix, "{{socket}}"),
-    ] {
+    for (mode, place) in
+        [(Mode::TcpConnect, "{{port}}"), (Mode::TcpCallback, "{{port}}"), (Mode::Unix, "{{socket}}")]
+    {
         let mut spec = spec(mode, &["sh", "-c", "echo thinking >&2; exec sleep 600", place]);
         spec.connection_timeout_seconds = 1;
-        let error = start(&spec, &Context::of_this_process(), guard())
-            .await
-            .unwrap_err();
-        let StartError::Timeout { seconds: 1, tail, .. } = &error else {
-            panic!("{error}")
-        };
+        let error = start(&spec, &Context::of_this_process(), guard()).await.unwrap_err();
+        let StartError::Timeout { seconds: 1, tail, .. } = &error else { panic!("{error}") };
         assert_eq!(tail.0, "thinking");
         assert!(error.to_string().contains("connectionTimeoutSeconds"), "{error}");
     }
@@ -148,9 +117,7 @@ if not os.path.exists({marker:?}):
     sys.exit('OSError: [Errno 98] Address already in use')
 {LISTEN}"
     );
-    let engine = launch(Mode::TcpConnect, &["python3", "-c", &script, "{{port}}"])
-        .await
-        .unwrap();
+    let engine = launch(Mode::TcpConnect, &["python3", "-c", &script, "{{port}}"]).await.unwrap();
     write(&engine.writer, "there\n");
     assert_eq!(read_line(&engine.reader).await, "hello");
 }
@@ -165,44 +132,26 @@ async fn what_cannot_be_started_is_told_with_the_reason() {
     let error = launch(Mode::Stdio, &["./no-such-adapter"]).await.unwrap_err();
     assert!(error.to_string().contains("seen from"), "{error}");
 
-    let nowhere = Context {
-        cwd: PathBuf::from("/no/such/folder"),
-        ..Context::of_this_process()
-    };
-    let error = start(&spec(Mode::Stdio, &["cat"]), &nowhere, guard())
-        .await
-        .unwrap_err();
-    assert!(
-        error.to_string().contains("/no/such/folder does not exist"),
-        "{error}"
-    );
+    let nowhere = Context { cwd: PathBuf::from("/no/such/folder"), ..Context::of_this_process() };
+    let error = start(&spec(Mode::Stdio, &["cat"]), &nowhere, guard()).await.unwrap_err();
+    assert!(error.to_string().contains("/no/such/folder does not exist"), "{error}");
 
     let folder = tempfile::tempdir().unwrap();
     let garbage = folder.path().join("garbage");
     std::fs::write(&garbage, [0; 100]).unwrap();
     std::fs::set_permissions(&garbage, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let error = launch(Mode::Stdio, &[garbage.to_str().unwrap()])
-        .await
-        .unwrap_err();
+    let error = launch(Mode::Stdio, &[garbage.to_str().unwrap()]).await.unwrap_err();
     assert!(matches!(error, StartError::Spawn { .. }), "{error}");
 
     let error = launch(Mode::TcpConnect, &["cat"]).await.unwrap_err();
     assert!(matches!(&error, StartError::BadSpec { .. }), "{error}");
-    let error = start(
-        &spec(Mode::Stdio, &["cat"]),
-        &Context::of_this_process(),
-        Path::new("/no/guard"),
-    )
-    .await
-    .unwrap_err();
+    let error = start(&spec(Mode::Stdio, &["cat"]), &Context::of_this_process(), Path::new("/no/guard"))
+        .await
+        .unwrap_err();
     assert!(matches!(&error, StartError::Guard { .. }), "{error}");
-    let error = start(
-        &spec(Mode::Stdio, &["cat"]),
-        &Context::of_this_process(),
-        Path::new("/bin/false"),
-    )
-    .await
-    .unwrap_err();
+    let error = start(&spec(Mode::Stdio, &["cat"]), &Context::of_this_process(), Path::new("/bin/false"))
+        .await
+        .unwrap_err();
     assert!(matches!(&error, StartError::GuardLost { .. }), "{error}");
 }
 
@@ -222,19 +171,10 @@ async fn the_adapter_runs_in_the_launchers_folder_environment_and_umask() {
         ],
         umask: 0o027,
     };
-    let mut spec = spec(
-        Mode::Stdio,
-        &["sh", "-c", "pwd; umask; env > env; echo \"[$1]\"", "sh", "a b"],
-    );
+    let mut spec = spec(Mode::Stdio, &["sh", "-c", "pwd; umask; env > env; echo \"[$1]\"", "sh", "a b"]);
     spec.env = vec![
-        EnvVar {
-            name: "GONE".into(),
-            value: None,
-        },
-        EnvVar {
-            name: "EXTRA".into(),
-            value: Some("1".into()),
-        },
+        EnvVar { name: "GONE".into(), value: None },
+        EnvVar { name: "EXTRA".into(), value: Some("1".into()) },
     ];
     let engine = start(&spec, &context, guard()).await.unwrap();
     let output = read_all(&engine.reader).await;
@@ -249,27 +189,15 @@ async fn the_adapter_runs_in_the_launchers_folder_environment_and_umask() {
         !line.starts_with(b"_=") && !line.starts_with(b"SHLVL=") && !line.starts_with(b"OLDPWD=")
     });
     variables.sort();
-    assert_eq!(
-        variables,
-        [
-            &b"EMPTY="[..],
-            b"EXTRA=1",
-            b"PATH=/usr/bin:/bin",
-            b"RAW=\xff\xfe=x"
-        ]
-    );
+    assert_eq!(variables, [&b"EMPTY="[..], b"EXTRA=1", b"PATH=/usr/bin:/bin", b"RAW=\xff\xfe=x"]);
 }
 
 #[tokio::test]
 async fn a_large_environment_arrives_whole() {
     let mut context = Context::of_this_process();
-    context
-        .env
-        .extend((0..40).map(|n| (format!("BIG_{n}").into(), "x".repeat(40_000).into())));
+    context.env.extend((0..40).map(|n| (format!("BIG_{n}").into(), "x".repeat(40_000).into())));
     let script = "awk 'BEGIN { n = 0; for (name in ENVIRON) if (name ~ /^BIG_/) n += length(ENVIRON[name]); print n }'";
-    let engine = start(&spec(Mode::Stdio, &["sh", "-c", script]), &context, guard())
-        .await
-        .unwrap();
+    let engine = start(&spec(Mode::Stdio, &["sh", "-c", script]), &context, guard()).await.unwrap();
     assert_eq!(read_all(&engine.reader).await.trim(), "1600000");
 }
 
@@ -285,35 +213,25 @@ async fn all_output_is_there_after_the_end() {
 /// Numbers of descriptors that this process was itself born with and hands on to everything it starts.
 fn inheritable_descriptors() -> Vec<String> {
     const CLOSE_ON_EXEC: u32 = 0o2_000_000;
-    let names = std::fs::read_dir("/proc/self/fdinfo")
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
+    let names = std::fs::read_dir("/proc/self/fdinfo").unwrap().map(|entry| entry.unwrap().file_name());
     let is_inheritable = |name: &String| {
         let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{name}")).unwrap_or_default();
         let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
         flags.is_some_and(|flags| u32::from_str_radix(flags.trim(), 8).unwrap() & CLOSE_ON_EXEC == 0)
     };
-    names
-        .map(|name| name.into_string().unwrap())
-        .filter(is_inheritable)
-        .collect()
+    names.map(|name| name.into_string().unwrap()).filter(is_inheritable).collect()
 }
 
 #[tokio::test]
 async fn the_adapter_gets_no_descriptor_of_ours_but_its_streams() {
     let known = inheritable_descriptors();
-    let engine = launch(
-        Mode::Stdio,
-        &["python3", "-c", "import os; print(*os.listdir('/proc/self/fd'))"],
-    )
-    .await
-    .unwrap();
+    let engine = launch(Mode::Stdio, &["python3", "-c", "import os; print(*os.listdir('/proc/self/fd'))"])
+        .await
+        .unwrap();
     let listed = read_all(&engine.reader).await;
     // The last one is the listing itself.
-    let strange: Vec<&str> = listed
-        .split_whitespace()
-        .filter(|fd| !known.iter().any(|known| known == fd))
-        .collect();
+    let strange: Vec<&str> =
+        listed.split_whitespace().filter(|fd| !known.iter().any(|known| known == fd)).collect();
     assert!(strange.len() <= 1, "{strange:?} of {listed}");
 }
 

@@ -86,20 +86,12 @@ pub struct Process {
 impl Process {
     pub fn pin(pid: &str) -> Self {
         let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
-        Process {
-            pid,
-            pinned: rustix::process::pidfd_open(pid, PidfdFlags::empty()).unwrap(),
-        }
+        Process { pid, pinned: rustix::process::pidfd_open(pid, PidfdFlags::empty()).unwrap() }
     }
 
     pub fn parent_of(pid: u32) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        Self::pin(
-            status
-                .lines()
-                .find_map(|line| line.strip_prefix("PPid:"))
-                .unwrap(),
-        )
+        Self::pin(status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap())
     }
 
     pub fn signal(&self, signal: Signal) {
@@ -112,8 +104,6 @@ impl Process {
 
     pub async fn gone(&self) {
         let end = awaited(&self.pinned);
-        within(&format!("the end of process {:?}", self.pid), end.readable())
-            .await
-            .unwrap();
+        within(&format!("the end of process {:?}", self.pid), end.readable()).await.unwrap();
     }
 }

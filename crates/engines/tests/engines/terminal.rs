@@ -9,23 +9,12 @@ use crate::support::{Process, guard, read_all, read_until, within, write};
 
 async fn terminal(script: &str, env: &[EnvVar]) -> Terminal {
     let argv = ["sh".to_string(), "-c".to_string(), script.to_string()];
-    run_in_pty(
-        &argv,
-        Some(Path::new("/")),
-        env,
-        &Context::of_this_process(),
-        guard(),
-    )
-    .await
-    .unwrap()
+    run_in_pty(&argv, Some(Path::new("/")), env, &Context::of_this_process(), guard()).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_command_has_a_real_terminal_and_speaks_through_it() {
-    let env = [EnvVar {
-        name: "EXTRA".into(),
-        value: Some("yes".into()),
-    }];
+    let env = [EnvVar { name: "EXTRA".into(), value: Some("yes".into()) }];
     let script = "tty; stty size; pwd; echo $TERM $EXTRA; read line </dev/tty; echo \"got $line\"; exit 3";
     let mut terminal = terminal(script, &env).await;
     let greeting = read_until(&terminal.master, |text| text.contains("yes\r\n")).await;
@@ -42,10 +31,7 @@ async fn the_interrupt_key_ends_the_command_and_not_its_guard() {
     let mut terminal = terminal("echo ready; exec sleep 600", &[]).await;
     read_until(&terminal.master, |text| text.contains("ready")).await;
     write(&terminal.master, "\x03");
-    assert_eq!(
-        within("the end", terminal.process.exited()).await,
-        Exit::Signal(2)
-    );
+    assert_eq!(within("the end", terminal.process.exited()).await, Exit::Signal(2));
 }
 
 #[tokio::test]
@@ -53,9 +39,7 @@ async fn stopping_a_terminal_ends_all_that_runs_in_it() {
     let mut terminal = terminal("setsid sleep 600 & echo $!; trap '' HUP TERM; wait; wait", &[]).await;
     let line = read_until(&terminal.master, |text| text.contains('\n')).await;
     let child = Process::pin(line.trim());
-    terminal.process.stop(Stop::End {
-        grace: Duration::ZERO,
-    });
+    terminal.process.stop(Stop::End { grace: Duration::ZERO });
     within("the guard's end", terminal.process.gone()).await;
     assert!(!child.is_alive());
 }
@@ -67,8 +51,5 @@ async fn a_command_that_is_not_there_is_told() {
     };
     let error = run(vec!["no-such-command".into()]).await.unwrap_err();
     assert!(matches!(error, StartError::NotFound { .. }), "{error}");
-    assert!(matches!(
-        run(vec![]).await.unwrap_err(),
-        StartError::NotFound { .. }
-    ));
+    assert!(matches!(run(vec![]).await.unwrap_err(), StartError::NotFound { .. }));
 }

@@ -34,23 +34,15 @@ async fn fifty_starts_of_each_kind_leave_no_descriptor_process_or_folder() {
     let guard = Path::new(env!("CARGO_BIN_EXE_guard-probe"));
     let mut before = None;
     for _ in 0..STARTS {
-        let mut engine = start(&spec(Mode::Stdio, &["cat"]), &context, guard)
-            .await
-            .unwrap();
-        engine.process.stop(Stop::End {
-            grace: Duration::ZERO,
-        });
+        let mut engine = start(&spec(Mode::Stdio, &["cat"]), &context, guard).await.unwrap();
+        engine.process.stop(Stop::End { grace: Duration::ZERO });
         engine.process.gone().await;
         let argv = ["true".to_string()];
         let mut terminal = run_in_pty(&argv, None, &[], &context, guard).await.unwrap();
-        terminal.process.stop(Stop::End {
-            grace: Duration::from_secs(60),
-        });
+        terminal.process.stop(Stop::End { grace: Duration::from_secs(60) });
         terminal.process.gone().await;
         for (mode, place) in [(Mode::TcpConnect, "{{port}}"), (Mode::Unix, "{{socket}}")] {
-            start(&spec(mode, &["sh", "-c", "exit 1", place]), &context, guard)
-                .await
-                .unwrap_err();
+            start(&spec(mode, &["sh", "-c", "exit 1", place]), &context, guard).await.unwrap_err();
         }
         drop((engine, terminal));
         // The first round opens what the process keeps for good.
@@ -69,13 +61,8 @@ async fn fifty_starts_of_each_kind_leave_no_descriptor_process_or_folder() {
     waited.await.unwrap();
     let runtime = breakroom_engines::folders::runtime_dir().unwrap();
     let own = format!("adapter-{}-", std::process::id());
-    let left = std::fs::read_dir(runtime).unwrap().filter(|entry| {
-        entry
-            .as_ref()
-            .unwrap()
-            .file_name()
-            .to_string_lossy()
-            .starts_with(&own)
-    });
+    let left = std::fs::read_dir(runtime)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(&own));
     assert_eq!(left.count(), 0);
 }

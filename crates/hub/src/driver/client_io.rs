@@ -34,7 +34,12 @@ enum State {
 }
 
 impl ClientIo {
-    pub fn new(id: ClientId, input: OwnedFd, output: OwnedFd, control: Option<UnixStream>) -> io::Result<Self> {
+    pub fn new(
+        id: ClientId,
+        input: OwnedFd,
+        output: OwnedFd,
+        control: Option<UnixStream>,
+    ) -> io::Result<Self> {
         let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
         Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None })
     }
@@ -146,7 +151,8 @@ impl ClientIo {
 
     pub fn on_timer(&mut self, session: &mut Session, began: Instant) {
         if self.header_by.is_some_and(|by| by <= Instant::now()) && matches!(self.state, State::Open) {
-            let reason = "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();
+            let reason =
+                "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();
             self.broken(reason, session, began);
         }
     }

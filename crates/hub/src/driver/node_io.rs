@@ -45,9 +45,15 @@ enum Reader {
 
 /// The process and what is still expected of it.
 enum Life {
-    Running { close_by: Option<Instant> },
+    Running {
+        close_by: Option<Instant>,
+    },
     /// It ended; its streams may still hold something.
-    Draining { exit: Exit, until: Instant, forced: Forced },
+    Draining {
+        exit: Exit,
+        until: Instant,
+        forced: Forced,
+    },
     /// Its end was told to the session.
     Told,
     Gone,
@@ -110,7 +116,9 @@ impl NodeIo {
         let broken = loop {
             match self.endpoint.decoder.next() {
                 Ok(Some(frame)) => take(frame),
-                Ok(None) if ended => break self.endpoint.decoder.finish().map(|rest| rest.into_iter().for_each(&mut take)),
+                Ok(None) if ended => {
+                    break self.endpoint.decoder.finish().map(|rest| rest.into_iter().for_each(&mut take));
+                }
                 Ok(None) => return true,
                 Err(error) => break Err(error),
             }

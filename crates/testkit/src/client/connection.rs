@@ -37,11 +37,7 @@ pub(super) struct Shared {
 
 impl Shared {
     fn new() -> Arc<Self> {
-        Arc::new(Shared {
-            state: Mutex::default(),
-            changed: Condvar::new(),
-            began: Instant::now(),
-        })
+        Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), began: Instant::now() })
     }
 
     /// A test that panicked while holding the lock is being reported; the timeline is still worth printing.
@@ -51,12 +47,7 @@ impl Shared {
 
     pub fn record(&self, state: &mut State, direction: Direction, message: Value) {
         let at = self.began.elapsed();
-        state.timeline.entries.push(Entry {
-            at,
-            direction,
-            message,
-            observed: false,
-        });
+        state.timeline.entries.push(Entry { at, direction, message, observed: false });
         self.changed.notify_all();
     }
 
@@ -69,11 +60,7 @@ impl Shared {
                 return Some(found);
             }
             let left = end.checked_duration_since(Instant::now())?;
-            state = self
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -100,11 +87,7 @@ impl Link {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || keep_stderr(stderr, &shared));
         }
-        Link {
-            shared,
-            outgoing: Some(File::from(outgoing)),
-            child,
-        }
+        Link { shared, outgoing: Some(File::from(outgoing)), child }
     }
 
     pub fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
@@ -149,10 +132,7 @@ fn read(incoming: OwnedFd, shared: &Shared) {
         match frame {
             Ok(Some(Frame::Message(body))) => shared.change(|state| receive(shared, state, &body)),
             Ok(Some(Frame::Junk(text))) => {
-                let text = format!(
-                    "text between messages: {:?}",
-                    shortened(&String::from_utf8_lossy(&text))
-                );
+                let text = format!("text between messages: {:?}", shortened(&String::from_utf8_lossy(&text)));
                 shared.change(|state| state.referee.note(Rule::Framing, text));
             }
             Ok(None) => break,
@@ -169,14 +149,7 @@ fn read(incoming: OwnedFd, shared: &Shared) {
 
 /// How many oddities a header had that the decoder forgives; junk is reported with its text instead.
 fn odd_headers(quirks: &Quirks) -> u64 {
-    let Quirks {
-        odd_case,
-        other_headers,
-        bare_newline,
-        blank_lines,
-        byte_order_mark,
-        ..
-    } = quirks;
+    let Quirks { odd_case, other_headers, bare_newline, blank_lines, byte_order_mark, .. } = quirks;
     odd_case + other_headers + bare_newline + blank_lines + byte_order_mark
 }
 
@@ -188,9 +161,7 @@ fn receive(shared: &Shared, state: &mut State, body: &[u8]) {
         }
         Err(error) => {
             let text = shortened(&String::from_utf8_lossy(body));
-            state
-                .referee
-                .note(Rule::Message, format!("not JSON ({error}): {text}"));
+            state.referee.note(Rule::Message, format!("not JSON ({error}): {text}"));
         }
     }
 }

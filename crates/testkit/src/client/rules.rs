@@ -64,30 +64,18 @@ impl Referee {
     }
 
     pub fn note(&mut self, rule: Rule, what: impl Into<String>) {
-        self.violations.push(Violation {
-            rule,
-            what: what.into(),
-        });
+        self.violations.push(Violation { rule, what: what.into() });
     }
 
     pub fn received(&mut self, message: &Value) {
         self.received += 1;
         if message["seq"].as_i64() != Some(self.received) {
-            self.note(
-                Rule::Sequence,
-                format!("seq is {}, expected {}", message["seq"], self.received),
-            );
+            self.note(Rule::Sequence, format!("seq is {}, expected {}", message["seq"], self.received));
         }
         let kind = message["type"].as_str().unwrap_or_default();
-        let name = message["event"]
-            .as_str()
-            .or(message["command"].as_str())
-            .unwrap_or_default();
+        let name = message["event"].as_str().or(message["command"].as_str()).unwrap_or_default();
         if self.disconnect_answered {
-            self.note(
-                Rule::DisconnectLast,
-                format!("{kind} `{name}` after the `disconnect` response"),
-            );
+            self.note(Rule::DisconnectLast, format!("{kind} `{name}` after the `disconnect` response"));
         }
         match kind {
             "response" => self.response(message),
@@ -111,18 +99,12 @@ impl Referee {
             Some(command)
         });
         let Some(command) = answered else {
-            let what = format!(
-                "a response to {}, which is no open request",
-                message["request_seq"]
-            );
+            let what = format!("a response to {}, which is no open request", message["request_seq"]);
             return self.note(Rule::OneAnswer, what);
         };
         let Some(command) = command else { return };
         if message["command"] != command.as_str() {
-            let what = format!(
-                "the response to `{command}` says its command is {}",
-                message["command"]
-            );
+            let what = format!("the response to `{command}` says its command is {}", message["command"]);
             self.note(Rule::Command, what);
         }
         match command.as_str() {
@@ -143,25 +125,16 @@ impl Referee {
             _ => return,
         }
         if name == "initialized" && self.initialized > 1 {
-            self.note(
-                Rule::InitializedOnce,
-                format!("`initialized` number {}", self.initialized),
-            );
+            self.note(Rule::InitializedOnce, format!("`initialized` number {}", self.initialized));
         }
         if name == "terminated" && self.terminated > 1 {
-            self.note(
-                Rule::TerminatedOnce,
-                format!("`terminated` number {}", self.terminated),
-            );
+            self.note(Rule::TerminatedOnce, format!("`terminated` number {}", self.terminated));
         }
     }
 
     fn needs_initialize(&mut self, kind: &str, name: &str) {
         if !self.initialize_answered {
-            self.note(
-                Rule::InitializeFirst,
-                format!("{kind} `{name}` before the `initialize` response"),
-            );
+            self.note(Rule::InitializeFirst, format!("{kind} `{name}` before the `initialize` response"));
         }
     }
 }

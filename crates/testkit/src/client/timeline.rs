@@ -64,10 +64,7 @@ pub struct Timeline {
 
 impl Timeline {
     pub fn received(&self) -> impl Iterator<Item = &Value> {
-        self.entries
-            .iter()
-            .filter(|entry| entry.direction == Direction::Received)
-            .map(|entry| &entry.message)
+        self.entries.iter().filter(|entry| entry.direction == Direction::Received).map(|entry| &entry.message)
     }
 
     /// Bodies of all events of this name, observed or not.
@@ -79,9 +76,7 @@ impl Timeline {
 
     /// The text of all `output` events in order; adapters split and join lines as they like.
     pub fn output(&self) -> String {
-        self.events("output")
-            .filter_map(|body| body["output"].as_str())
-            .collect()
+        self.events("output").filter_map(|body| body["output"].as_str()).collect()
     }
 
     /// Index of the first message received, not yet observed, that fits.
@@ -101,11 +96,7 @@ impl fmt::Display for Timeline {
                 Direction::Received => "<-?",
             };
             let at = entry.at.as_secs_f64();
-            writeln!(
-                f,
-                "{index:4} {at:9.4} {arrow} {}",
-                shortened(&entry.message.to_string())
-            )?;
+            writeln!(f, "{index:4} {at:9.4} {arrow} {}", shortened(&entry.message.to_string()))?;
         }
         Ok(())
     }

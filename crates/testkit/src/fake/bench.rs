@@ -27,11 +27,7 @@ pub fn serve(peer: &mut Peer) -> ExitCode {
             Some("variables") => {
                 let seq = request["seq"].as_i64().unwrap_or_default();
                 let count = wish["variables"].as_u64().unwrap_or(1);
-                variables(
-                    peer,
-                    seq,
-                    bodies.of(wish["bytes"].as_u64().unwrap_or_default(), count),
-                );
+                variables(peer, seq, bodies.of(wish["bytes"].as_u64().unwrap_or_default(), count));
             }
             Some("flood") => {
                 for _ in 0..wish["events"].as_u64().unwrap_or_default() {
@@ -87,14 +83,10 @@ struct Bodies {
 impl Bodies {
     fn of(&mut self, bytes: u64, count: u64) -> &[u8] {
         let key = (bytes, count);
-        let index = self
-            .built
-            .iter()
-            .position(|(built, _)| *built == key)
-            .unwrap_or_else(|| {
-                self.built.push((key, build(bytes, count)));
-                self.built.len() - 1
-            });
+        let index = self.built.iter().position(|(built, _)| *built == key).unwrap_or_else(|| {
+            self.built.push((key, build(bytes, count)));
+            self.built.len() - 1
+        });
         &self.built[index].1
     }
 }

@@ -56,13 +56,7 @@ impl Peer {
         let (incoming, outgoing) = connect(place).expect("the place to speak at can be opened");
         let reader = FrameReader::new(incoming, breakroom_wire::Peer::Client);
         let out = Some(BufWriter::with_capacity(OUTPUT_BUFFER, File::from(outgoing)));
-        Peer {
-            reader,
-            out,
-            numbering,
-            last_seq: 0,
-            log: None,
-        }
+        Peer { reader, out, numbering, last_seq: 0, log: None }
     }
 
     pub fn log_to(&mut self, path: &Path, first: &Value) {
@@ -158,10 +152,7 @@ impl Peer {
             let _ = rustix::net::shutdown(out.get_ref(), rustix::net::Shutdown::Write);
         }
         // Descriptor 1 is a second handle of the same pipe and would keep it open.
-        let null = File::options()
-            .write(true)
-            .open("/dev/null")
-            .expect("there is a null device");
+        let null = File::options().write(true).open("/dev/null").expect("there is a null device");
         rustix::stdio::dup2_stdout(&null).expect("stdout can be replaced");
     }
 }

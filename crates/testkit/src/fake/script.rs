@@ -26,8 +26,8 @@ pub enum Step {
     ExpectResponse(String),
     /// `{"raw": "text"}` is written to the protocol as it is.
     Raw(String),
-    /// `{"frame": "text"}` is written with a right header, whatever it is.
-    Frame(String),
+    /// `{"frame": "text"}` is written with a right header, whatever it is; a list of numbers stands for bytes.
+    Frame(Vec<u8>),
     /// `{"stderr": "text"}`.
     Stderr(String),
     /// `{"print": "text"}` goes to stdout, for an adapter that speaks on a socket.
@@ -45,10 +45,7 @@ pub enum Step {
 pub fn read(path: &Path) -> Vec<Step> {
     let text = std::fs::read_to_string(path)
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(number, line)| {
             let value: Option<Value> = serde_json::from_str(line).ok();
@@ -62,27 +59,15 @@ fn parse(step: &Value) -> Option<Step> {
     let text = |key: &str| step.get(key)?.as_str().map(str::to_owned);
     let on = |key: &str| step.get(key).is_some_and(|value| value == true);
     if let Some(command) = text("respond") {
-        return Some(Step::Respond {
-            command,
-            fields: step.clone(),
-        });
+        return Some(Step::Respond { command, fields: step.clone() });
     }
     if let Some(message) = step.get("send") {
         let repeat = step.get("repeat").map_or(Some(1), Value::as_u64)?;
-        return Some(Step::Send {
-            message: message.clone(),
-            repeat,
-        });
+        return Some(Step::Send { message: message.clone(), repeat });
     }
     if let Some(argv) = step.get("spawn") {
-        let argv = argv
-            .as_array()?
-            .iter()
-            .map(|word| word.as_str().map(str::to_owned));
-        return Some(Step::Spawn {
-            argv: argv.collect::<Option<_>>()?,
-            inherit: on("inherit"),
-        });
+        let argv = argv.as_array()?.iter().map(|word| word.as_str().map(str::to_owned));
+        return Some(Step::Spawn { argv: argv.collect::<Option<_>>()?, inherit: on("inherit") });
     }
     if let Some(code) = step.get("exit") {
         return Some(Step::Exit(i32::try_from(code.as_i64()?).ok()?));
@@ -90,11 +75,19 @@ fn parse(step: &Value) -> Option<Step> {
     None.or_else(|| text("expect").map(Step::Expect))
         .or_else(|| text("expect_response").map(Step::ExpectResponse))
         .or_else(|| text("raw").map(Step::Raw))
-        .or_else(|| text("frame").map(Step::Frame))
+        .or_else(|| bytes(step.get("frame")?).map(Step::Frame))
         .or_else(|| text("stderr").map(Step::Stderr))
         .or_else(|| text("print").map(Step::Print))
         .or_else(|| on("close_stdout").then_some(Step::CloseStdout))
         .or_else(|| on("hang").then_some(Step::Hang))
+}
+
+fn bytes(value: &Value) -> Option<Vec<u8>> {
+    if let Some(text) = value.as_str() {
+        return Some(text.as_bytes().to_vec());
+    }
+    let numbers = value.as_array()?.iter();
+    numbers.map(|number| u8::try_from(number.as_u64()?).ok()).collect()
 }
 
 /// Plays all steps, then answers by default until the input ends or `disconnect` comes.
@@ -129,10 +122,7 @@ impl Player<'_> {
     fn step(&mut self, step: Step) {
         match step {
             Step::Expect(command) => {
-                let held = self
-                    .held
-                    .iter()
-                    .position(|request| request["command"] == command.as_str());
+                let held = self.held.iter().position(|request| request["command"] == command.as_str());
                 if held.and_then(|index| self.held.remove(index)).is_none() {
                     let wanted = |message: &Value| {
                         message["type"] == "request" && message["command"] == command.as_str()
@@ -145,7 +135,7 @@ impl Player<'_> {
             Step::Send { message, repeat } => self.send(&message, repeat),
             Step::ExpectResponse(command) => self.expect_response(&command),
             Step::Raw(text) => self.peer.write(text.as_bytes()),
-            Step::Frame(text) => self.peer.send_frame(text.as_bytes()),
+            Step::Frame(body) => self.peer.send_frame(&body),
             Step::Stderr(text) => eprint!("{text}"),
             Step::Print(text) => {
                 print!("{text}");
@@ -186,12 +176,9 @@ impl Player<'_> {
         let text = message.to_string();
         for count in 0..repeat {
             let counted = text.replace("{{i}}", &count.to_string());
-            let seq = self
-                .peer
-                .send(serde_json::from_str(&counted).expect("a digit does not break JSON"));
+            let seq = self.peer.send(serde_json::from_str(&counted).expect("a digit does not break JSON"));
             if message["type"] == "request" {
-                self.reversed
-                    .push((seq, message["command"].as_str().unwrap_or_default().to_owned()));
+                self.reversed.push((seq, message["command"].as_str().unwrap_or_default().to_owned()));
             }
         }
     }
@@ -203,11 +190,7 @@ impl Player<'_> {
         let (seq, _) = self.reversed.remove(index);
         let answer = self.take(|message| message["type"] == "response" && message["request_seq"] == seq);
         let answer = answer.unwrap_or_else(|| std::process::exit(0));
-        defaults::event(
-            self.peer,
-            "output",
-            json!({"category": "console", "output": format!("{answer}\n")}),
-        );
+        defaults::event(self.peer, "output", json!({"category": "console", "output": format!("{answer}\n")}));
     }
 
     /// Reads until a message is `wanted`. None: the input ended, or a `disconnect` was answered by default.
@@ -235,20 +218,13 @@ impl Player<'_> {
 }
 
 fn spawn(argv: &[String], inherit: bool) {
-    let [program, arguments @ ..] = argv else {
-        panic!("`spawn` needs a program")
-    };
+    let [program, arguments @ ..] = argv else { panic!("`spawn` needs a program") };
     let mut command = Command::new(program);
     command.args(arguments);
     if !inherit {
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     }
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("cannot start {program}: {error}"));
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {program}: {error}"));
     // A zombie would be the fake's own fault, not the one the test is about.
     std::thread::spawn(move || child.wait());
 }

@@ -23,12 +23,7 @@ fn decode(peer: Peer, text: &[u8]) -> (Vec<Frame>, Option<FrameError>, Quirks) {
     });
     let [first, others @ ..] = &mut answers;
     for other in others {
-        assert_eq!(
-            (&first.0, &first.2),
-            (&other.0, &other.2),
-            "{}",
-            String::from_utf8_lossy(text)
-        );
+        assert_eq!((&first.0, &first.2), (&other.0, &other.2), "{}", String::from_utf8_lossy(text));
         assert_eq!(
             first.1.as_ref().map(std::mem::discriminant),
             other.1.as_ref().map(std::mem::discriminant)
@@ -44,81 +39,30 @@ fn what_real_peers_send_is_understood_and_counted() {
     let rows: &[(&str, &[&str], Quirks)] = &[
         ("", &[], none.clone()),
         ("Content-Length: 2\r\n\r\n{}", &["{}"], none.clone()),
-        (
-            "Content-Length: 2\r\n\r\n{}Content-Length: 3\r\n\r\n[1]",
-            &["{}", "[1]"],
-            none.clone(),
-        ),
-        (
-            "Content-Length: 0\r\n\r\nContent-Length: 1\r\n\r\n1",
-            &["", "1"],
-            none.clone(),
-        ),
+        ("Content-Length: 2\r\n\r\n{}Content-Length: 3\r\n\r\n[1]", &["{}", "[1]"], none.clone()),
+        ("Content-Length: 0\r\n\r\nContent-Length: 1\r\n\r\n1", &["", "1"], none.clone()),
         ("Content-Length:2\r\n\r\n{}", &["{}"], none.clone()),
         ("Content-Length: \t 0002 \r\n\r\n{}", &["{}"], none.clone()),
-        (
-            "Content-Length: 2\r\nContent-Length: 02\r\n\r\n{}",
-            &["{}"],
-            none.clone(),
-        ),
-        (
-            "content-length: 2\r\n\r\n{}",
-            &["{}"],
-            Quirks {
-                odd_case: 1,
-                ..none.clone()
-            },
-        ),
-        (
-            "CONTENT-LENGTH: 2\n\n{}",
-            &["{}"],
-            Quirks {
-                odd_case: 1,
-                bare_newline: 1,
-                ..none.clone()
-            },
-        ),
+        ("Content-Length: 2\r\nContent-Length: 02\r\n\r\n{}", &["{}"], none.clone()),
+        ("content-length: 2\r\n\r\n{}", &["{}"], Quirks { odd_case: 1, ..none.clone() }),
+        ("CONTENT-LENGTH: 2\n\n{}", &["{}"], Quirks { odd_case: 1, bare_newline: 1, ..none.clone() }),
         (
             "Content-Type: application/json\r\nContent-Length: 2\r\nContent-X: y\r\n\r\n{}",
             &["{}"],
-            Quirks {
-                other_headers: 2,
-                ..none.clone()
-            },
+            Quirks { other_headers: 2, ..none.clone() },
         ),
-        (
-            "Content-Length: 2\n\n{}",
-            &["{}"],
-            Quirks {
-                bare_newline: 1,
-                ..none.clone()
-            },
-        ),
+        ("Content-Length: 2\n\n{}", &["{}"], Quirks { bare_newline: 1, ..none.clone() }),
         (
             "\r\nContent-Length: 2\r\n\r\n{}\r\n\n\r\nContent-Length: 1\r\n\r\n1\n\r",
             &["{}", "1"],
-            Quirks {
-                blank_lines: 5,
-                ..none.clone()
-            },
+            Quirks { blank_lines: 5, ..none.clone() },
         ),
-        (
-            "\u{feff}Content-Length: 2\r\n\r\n{}",
-            &["{}"],
-            Quirks {
-                byte_order_mark: 1,
-                ..none
-            },
-        ),
+        ("\u{feff}Content-Length: 2\r\n\r\n{}", &["{}"], Quirks { byte_order_mark: 1, ..none }),
     ];
     for (text, messages, quirks) in rows {
         for peer in [Peer::Client, Peer::Adapter] {
             let expected = messages.iter().map(|text| message(text)).collect();
-            assert_eq!(
-                decode(peer, text.as_bytes()),
-                (expected, None, quirks.clone()),
-                "{text:?}"
-            );
+            assert_eq!(decode(peer, text.as_bytes()), (expected, None, quirks.clone()), "{text:?}");
         }
     }
 }
@@ -128,44 +72,27 @@ fn a_length_that_cannot_be_trusted_is_refused_from_both_sides() {
     for value in ["", "-5", "+5", "0x5", "5.0", "5 5", "1e3", "five", "5,5", "٥"] {
         let text = format!("Content-Length: {value}\r\n\r\n12345");
         for peer in [Peer::Client, Peer::Adapter] {
-            let expected = FrameError::BadLength {
-                value: value.to_owned(),
-            };
+            let expected = FrameError::BadLength { value: value.to_owned() };
             assert_eq!(decode(peer, text.as_bytes()).1, Some(expected), "{text:?}");
         }
     }
-    for value in [
-        "1000001",
-        "18446744073709551615",
-        "18446744073709551616",
-        &"9".repeat(70),
-    ] {
+    for value in ["1000001", "18446744073709551615", "18446744073709551616", &"9".repeat(70)] {
         let text = format!("Content-Length: {value}\r\n\r\n12345");
         for peer in [Peer::Client, Peer::Adapter] {
-            let expected = FrameError::TooLarge {
-                length: value.to_owned(),
-                limit: LIMIT,
-            };
+            let expected = FrameError::TooLarge { length: value.to_owned(), limit: LIMIT };
             assert_eq!(decode(peer, text.as_bytes()).1, Some(expected), "{text:?}");
         }
     }
     let two = b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n123456";
     for peer in [Peer::Client, Peer::Adapter] {
-        assert_eq!(
-            decode(peer, two).1,
-            Some(FrameError::ConflictingLengths { first: 5, second: 6 })
-        );
+        assert_eq!(decode(peer, two).1, Some(FrameError::ConflictingLengths { first: 5, second: 6 }));
     }
 }
 
 #[test]
 fn a_client_that_sends_anything_but_headers_is_refused() {
-    let not_a_header = |line: &str| FrameError::NotAHeader {
-        line: line.to_owned(),
-    };
-    let browser = |line: &str| FrameError::Browser {
-        line: line.to_owned(),
-    };
+    let not_a_header = |line: &str| FrameError::NotAHeader { line: line.to_owned() };
+    let browser = |line: &str| FrameError::Browser { line: line.to_owned() };
     let rows = [
         ("Content-Type: x\r\n\r\n{}", FrameError::MissingLength),
         ("Content-Length 5\r\n\r\n", not_a_header("Content-Length 5")),
@@ -174,22 +101,12 @@ fn a_client_that_sends_anything_but_headers_is_refused() {
         ("{\"seq\":1}", not_a_header("{\"seq\":1}")),
         (": 5\r\n\r\n", not_a_header(": 5")),
         ("Content-Length: 2\r\n\r\n{}{}\n", not_a_header("{}\\n")),
-        (
-            "Content-Length: 2\r\nOrigin: http://a\r\n\r\n{}",
-            browser("Origin: http://a"),
-        ),
+        ("Content-Length: 2\r\nOrigin: http://a\r\n\r\n{}", browser("Origin: http://a")),
         ("host: a\r\nContent-Length: 2\r\n\r\n{}", browser("host: a")),
-        (
-            "GET / HTTP/1.1\r\n",
-            FrameError::HttpRequest {
-                line: "GET / HTTP/1.1".to_owned(),
-            },
-        ),
+        ("GET / HTTP/1.1\r\n", FrameError::HttpRequest { line: "GET / HTTP/1.1".to_owned() }),
         (
             "POST http://a/ HTTP/1.0\r\n",
-            FrameError::HttpRequest {
-                line: "POST http://a/ HTTP/1.0".to_owned(),
-            },
+            FrameError::HttpRequest { line: "POST http://a/ HTTP/1.0".to_owned() },
         ),
     ];
     for (text, expected) in rows {
@@ -197,10 +114,7 @@ fn a_client_that_sends_anything_but_headers_is_refused() {
         match expected {
             // How much of the line is shown depends on how much came when the first byte gave it away.
             FrameError::NotAHeader { .. } => {
-                assert!(
-                    matches!(error, Some(FrameError::NotAHeader { .. })),
-                    "{text:?}: {error:?}"
-                );
+                assert!(matches!(error, Some(FrameError::NotAHeader { .. })), "{text:?}: {error:?}");
             }
             _ => assert_eq!(error, Some(expected), "{text:?}"),
         }
@@ -212,18 +126,12 @@ fn a_header_block_has_bounds() {
     let long = format!("X: {}\r\nContent-Length: 2\r\n\r\n{{}}", "y".repeat(8 * 1024));
     let endless = "X".repeat(9 * 1024);
     for text in [long, endless] {
-        assert!(matches!(
-            decode(Peer::Client, text.as_bytes()).1,
-            Some(FrameError::HeaderTooLong { .. })
-        ));
+        assert!(matches!(decode(Peer::Client, text.as_bytes()).1, Some(FrameError::HeaderTooLong { .. })));
     }
     let many = |count| format!("Content-Length: 2\r\n{}\r\n{{}}", "X: y\r\n".repeat(count));
     assert_eq!(decode(Peer::Client, many(31).as_bytes()).1, None);
     for peer in [Peer::Client, Peer::Adapter] {
-        assert!(matches!(
-            decode(peer, many(32).as_bytes()).1,
-            Some(FrameError::TooManyHeaders { .. })
-        ));
+        assert!(matches!(decode(peer, many(32).as_bytes()).1, Some(FrameError::TooManyHeaders { .. })));
     }
 }
 
@@ -233,14 +141,8 @@ fn what_an_adapter_prints_between_messages_is_junk() {
     let rows: Vec<(String, Vec<Frame>)> = vec![
         (format!("hello\n{two}"), vec![junk("hello\n"), message("{}")]),
         (format!("hello{two}"), vec![junk("hello"), message("{}")]),
-        (
-            format!("{two}\nhello\n\n{two}"),
-            vec![message("{}"), junk("hello\n\n"), message("{}")],
-        ),
-        (
-            format!("ccccontent-Length: 2\n\n{{}}{two}"),
-            vec![junk("ccc"), message("{}"), message("{}")],
-        ),
+        (format!("{two}\nhello\n\n{two}"), vec![message("{}"), junk("hello\n\n"), message("{}")]),
+        (format!("ccccontent-Length: 2\n\n{{}}{two}"), vec![junk("ccc"), message("{}"), message("{}")]),
         (
             format!("DAP server listening at: 1\n{two}"),
             vec![junk("DAP server listening at: 1\n"), message("{}")],
@@ -249,10 +151,7 @@ fn what_an_adapter_prints_between_messages_is_junk() {
             format!("got Content-Length: 20 of it\n{two}"),
             vec![junk("got Content-Length: 20 of it\n"), message("{}")],
         ),
-        (
-            format!("x Content-Length: 0x20\n{two}"),
-            vec![junk("x Content-Length: 0x20\n"), message("{}")],
-        ),
+        (format!("x Content-Length: 0x20\n{two}"), vec![junk("x Content-Length: 0x20\n"), message("{}")]),
         (
             "xContent-Length: Content-Length: 2\r\n\r\n{}".to_owned(),
             vec![junk("xContent-Length: "), message("{}")],
@@ -261,28 +160,13 @@ fn what_an_adapter_prints_between_messages_is_junk() {
             format!("Content-Length: 7\nof text\n{two}"),
             vec![junk("Content-Length: 7\nof text\n"), message("{}")],
         ),
-        (
-            format!("Content-Type: x\n\n{two}"),
-            vec![junk("Content-Type: x\n\n"), message("{}")],
-        ),
-        (
-            format!("Contentious: x\n{two}"),
-            vec![junk("Contentious: x\n"), message("{}")],
-        ),
+        (format!("Content-Type: x\n\n{two}"), vec![junk("Content-Type: x\n\n"), message("{}")]),
+        (format!("Contentious: x\n{two}"), vec![junk("Contentious: x\n"), message("{}")]),
         (format!("Host: x\n{two}"), vec![junk("Host: x\n"), message("{}")]),
-        (
-            "GET / HTTP/1.1\r\n\r\n".to_owned(),
-            vec![junk("GET / HTTP/1.1\r\n\r\n")],
-        ),
+        ("GET / HTTP/1.1\r\n\r\n".to_owned(), vec![junk("GET / HTTP/1.1\r\n\r\n")]),
         (format!("{two}Conte"), vec![message("{}"), junk("Conte")]),
-        (
-            format!("{two}Content-Type: x\n"),
-            vec![message("{}"), junk("Content-Type: x\n")],
-        ),
-        (
-            format!("{}{two}", "cC".repeat(40_000)),
-            vec![junk(&"cC".repeat(40_000)), message("{}")],
-        ),
+        (format!("{two}Content-Type: x\n"), vec![message("{}"), junk("Content-Type: x\n")]),
+        (format!("{}{two}", "cC".repeat(40_000)), vec![junk(&"cC".repeat(40_000)), message("{}")]),
     ];
     for (text, frames) in rows {
         let (decoded, error, quirks) = decode(Peer::Adapter, text.as_bytes());
@@ -315,33 +199,15 @@ fn an_adapters_text_is_delivered_before_more_arrives() {
 fn a_stream_that_ends_inside_a_message_is_an_error_and_delivers_no_part() {
     for peer in [Peer::Client, Peer::Adapter] {
         let (frames, error, _) = decode(peer, b"Content-Length: 5\r\n\r\n123");
-        assert_eq!(
-            (frames, error),
-            (
-                vec![],
-                Some(FrameError::CutShort {
-                    received: 3,
-                    length: 5
-                })
-            )
-        );
+        assert_eq!((frames, error), (vec![], Some(FrameError::CutShort { received: 3, length: 5 })));
         let (frames, error, _) = decode(peer, b"Content-Length: 5\r\nX: y");
         assert!(frames.is_empty());
-        assert!(
-            matches!(error, Some(FrameError::HeaderCutShort { .. })),
-            "{error:?}"
-        );
+        assert!(matches!(error, Some(FrameError::HeaderCutShort { .. })), "{error:?}");
         let text = format!("Content-Length: {}\r\n\r\n123", SMALL_BODY + 1);
-        let expected = FrameError::CutShort {
-            received: 3,
-            length: SMALL_BODY + 1,
-        };
+        let expected = FrameError::CutShort { received: 3, length: SMALL_BODY + 1 };
         assert_eq!(decode(peer, text.as_bytes()).1, Some(expected));
     }
-    assert!(matches!(
-        decode(Peer::Client, b"Cont").1,
-        Some(FrameError::HeaderCutShort { .. })
-    ));
+    assert!(matches!(decode(Peer::Client, b"Cont").1, Some(FrameError::HeaderCutShort { .. })));
 }
 
 #[test]
@@ -358,9 +224,7 @@ fn small_and_large_bodies_follow_each_other() {
         assert_eq!(error, None);
         assert_eq!(frames.len(), sizes.len());
         for (index, (frame, size)) in frames.iter().zip(sizes).enumerate() {
-            let Frame::Message(body) = frame else {
-                panic!("junk")
-            };
+            let Frame::Message(body) = frame else { panic!("junk") };
             assert_eq!(body.len(), size);
             assert!(body.iter().all(|byte| *byte == b'a' + index as u8));
         }

@@ -78,9 +78,7 @@ fn message(frame: Frame) -> Value {
         Frame::Junk(text) => console(&String::from_utf8_lossy(&text)),
         // A body that is not JSON costs one message and not the session.
         Frame::Message(body) => serde_json::from_slice(&body).unwrap_or_else(|error| {
-            console(&format!(
-                "a message of the debugger is not JSON and was dropped: {error}\n"
-            ))
+            console(&format!("a message of the debugger is not JSON and was dropped: {error}\n"))
         }),
     }
 }

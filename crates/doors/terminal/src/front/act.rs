@@ -79,21 +79,13 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     fn set_breakpoint(&mut self, place: Place) -> Result<(), Error> {
         let target = self.resolve(&place)?;
         let number = self.breakpoints.add(target, place.condition, &mut self.client)?;
-        let text = self
-            .breakpoints
-            .get(number)
-            .map(|breakpoint| breakpoint.describe())
-            .unwrap_or_default();
+        let text = self.breakpoints.get(number).map(|breakpoint| breakpoint.describe()).unwrap_or_default();
         self.screen.say(&text)
     }
 
     fn list_breakpoints(&mut self) -> Result<(), Error> {
-        let lines: Vec<String> = self
-            .breakpoints
-            .all()
-            .iter()
-            .map(|breakpoint| breakpoint.describe())
-            .collect();
+        let lines: Vec<String> =
+            self.breakpoints.all().iter().map(|breakpoint| breakpoint.describe()).collect();
         match lines.is_empty() {
             true => self.screen.say("there are no breakpoints"),
             false => self.screen.say(&lines.join("\n")),
@@ -113,9 +105,7 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
         let numbers: Vec<String> = gone.iter().map(u32::to_string).collect();
         match numbers.is_empty() {
             true => self.screen.say("there are no breakpoints"),
-            false => self
-                .screen
-                .say(&format!("deleted breakpoint {}", numbers.join(", "))),
+            false => self.screen.say(&format!("deleted breakpoint {}", numbers.join(", "))),
         }
     }
 }

@@ -25,13 +25,10 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     }
 
     fn frame_id(&mut self) -> Result<FrameId, Error> {
-        self.stop()?
-            .frame()
-            .map(|frame| frame.id)
-            .ok_or_else(|| Error::Missing {
-                what: "frame to look into".to_owned(),
-                advice: "the debugger showed no stack for this stop".to_owned(),
-            })
+        self.stop()?.frame().map(|frame| frame.id).ok_or_else(|| Error::Missing {
+            what: "frame to look into".to_owned(),
+            advice: "the debugger showed no stack for this stop".to_owned(),
+        })
     }
 
     /// The scopes that are shown as locals: the first cheap one, and its arguments if they are apart.
@@ -46,15 +43,9 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     }
 
     fn variables(&mut self, reference: VariablesReference) -> Result<Vec<Variable>, Error> {
-        let body = self
-            .client
-            .request("variables", json!({"variablesReference": reference.0}))?;
+        let body = self.client.request("variables", json!({"variablesReference": reference.0}))?;
         Ok(model::list(&body["variables"], |value| {
-            if Variable::is_group(value) {
-                None
-            } else {
-                Variable::read(value)
-            }
+            if Variable::is_group(value) { None } else { Variable::read(value) }
         }))
     }
 
@@ -69,8 +60,7 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     pub(super) fn print(&mut self, expression: &str) -> Result<(), Error> {
         let body = self.evaluate(expression, "watch")?;
         let result = model::text(&body["result"]);
-        self.screen
-            .say(&format!("{expression} = {}", view::value(&result)))?;
+        self.screen.say(&format!("{expression} = {}", view::value(&result)))?;
         match model::children(&body) {
             Some(reference) if tells_little(&result) => {
                 let fields = self.variables(reference)?;
@@ -82,10 +72,8 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
 
     fn evaluate(&mut self, expression: &str, context: &str) -> Result<Value, Error> {
         let frame = self.frame_id()?;
-        self.client.request(
-            "evaluate",
-            json!({"expression": expression, "frameId": frame.0, "context": context}),
-        )
+        self.client
+            .request("evaluate", json!({"expression": expression, "frameId": frame.0, "context": context}))
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
@@ -159,10 +147,7 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
         let current = self.stop()?.thread;
         let body = self.client.request("threads", json!({}))?;
         let threads = model::list(&body["threads"], |thread| {
-            Some((
-                ThreadId(model::integer(&thread["id"])?),
-                model::text(&thread["name"]),
-            ))
+            Some((ThreadId(model::integer(&thread["id"])?), model::text(&thread["name"])))
         });
         for (thread, name) in threads {
             let text = format!("{} {name}", thread.0);

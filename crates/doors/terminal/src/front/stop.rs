@@ -38,18 +38,11 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
             Err(error) => {
                 self.screen.complain(&error.to_string())?;
                 let thread = ThreadId::read(&event.body).unwrap_or(ThreadId(0));
-                Stop {
-                    thread,
-                    frames: Vec::new(),
-                    selected: 0,
-                }
+                Stop { thread, frames: Vec::new(), selected: 0 }
             }
         };
         let reason = event.body["reason"].as_str().unwrap_or("unknown reason");
-        let place = stop
-            .frame()
-            .map(|frame| format!(" at {}", view::place(frame)))
-            .unwrap_or_default();
+        let place = stop.frame().map(|frame| format!(" at {}", view::place(frame))).unwrap_or_default();
         let text = view::detail(&event.body);
         let line = self.screen.paint.bold(&format!("stopped: {reason}{place}{text}"));
         self.screen.say(&line)?;
@@ -80,18 +73,12 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     pub(super) fn ask_stack(&mut self, thread: ThreadId) -> Result<Stop, Error> {
         let arguments = json!({"threadId": thread.0, "startFrame": 0, "levels": MOST_FRAMES});
         let body = self.client.request("stackTrace", arguments)?;
-        Ok(Stop {
-            thread,
-            frames: model::list(&body["stackFrames"], Frame::read),
-            selected: 0,
-        })
+        Ok(Stop { thread, frames: model::list(&body["stackFrames"], Frame::read), selected: 0 })
     }
 
     pub(super) fn any_thread(&mut self) -> Result<ThreadId, Error> {
         let body = self.client.request("threads", json!({}))?;
-        let first = model::list(&body["threads"], |thread| model::integer(&thread["id"]))
-            .first()
-            .copied();
+        let first = model::list(&body["threads"], |thread| model::integer(&thread["id"])).first().copied();
         first.map(ThreadId).ok_or_else(|| Error::Missing {
             what: "thread in the program".to_owned(),
             advice: "wait until it has started".to_owned(),
@@ -116,10 +103,7 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
 
     fn source_lines(&mut self, frame: &Frame) -> Option<&Vec<String>> {
         let source = frame.source.as_ref()?;
-        let key = source
-            .path
-            .clone()
-            .unwrap_or_else(|| format!("{} {:?}", source.name, source.reference));
+        let key = source.path.clone().unwrap_or_else(|| format!("{} {:?}", source.name, source.reference));
         if !self.sources.contains_key(&key) {
             let file = source.path.as_ref().filter(|_| source.reference.is_none());
             let text = match (file, source.reference) {
@@ -132,8 +116,7 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
                 }
                 (None, None) => return None,
             };
-            self.sources
-                .insert(key.clone(), text.lines().map(str::to_owned).collect());
+            self.sources.insert(key.clone(), text.lines().map(str::to_owned).collect());
         }
         self.sources.get(&key)
     }

@@ -15,11 +15,7 @@ pub struct Screen<'a, O> {
 
 impl<'a, O: Write> Screen<'a, O> {
     pub fn new(output: &'a mut O, paint: Paint) -> Self {
-        Self {
-            output,
-            paint,
-            at_line_start: true,
-        }
+        Self { output, paint, at_line_start: true }
     }
 
     /// What the program printed.
@@ -29,8 +25,7 @@ impl<'a, O: Write> Screen<'a, O> {
 
     /// What the debugger printed.
     pub fn console(&mut self, text: &str) -> Result<(), Error> {
-        text.lines()
-            .try_for_each(|line| self.say(&self.paint.dim(&format!("| {line}"))))
+        text.lines().try_for_each(|line| self.say(&self.paint.dim(&format!("| {line}"))))
     }
 
     /// One or more lines of ours.
@@ -89,9 +84,6 @@ mod tests {
         screen.console("one\ntwo\n").unwrap();
         screen.prompt("> ").unwrap();
         screen.complain("no").unwrap();
-        assert_eq!(
-            String::from_utf8(output).unwrap(),
-            "sum: 42\nstopped\na\nb\n| one\n| two\n> error: no\n"
-        );
+        assert_eq!(String::from_utf8(output).unwrap(), "sum: 42\nstopped\na\nb\n| one\n| two\n> error: no\n");
     }
 }

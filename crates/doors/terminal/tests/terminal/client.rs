@@ -46,18 +46,13 @@ fn events_wait_in_order_while_an_answer_is_awaited() {
     let patience = Duration::from_secs(30);
     assert_eq!(client.next_event(patience).unwrap().name, "one");
     assert_eq!(client.next_event(patience).unwrap().name, "two");
-    assert!(matches!(
-        client.next_event(patience),
-        Err(Error::Disconnected { .. })
-    ));
+    assert!(matches!(client.next_event(patience), Err(Error::Disconnected { .. })));
 }
 
 #[test]
 fn a_silent_debugger_and_a_dead_one_are_told_apart() {
     let (mut silent, _) = client(|_, _| vec![]);
-    let error = silent
-        .request_within("threads", json!({}), Duration::from_millis(20))
-        .unwrap_err();
+    let error = silent.request_within("threads", json!({}), Duration::from_millis(20)).unwrap_err();
     assert!(matches!(error, Error::Silent { .. }), "{error}");
     let (mut dead, _) = client(|_, _| vec![Say::Raw("Content-Length: 50\r\n\r\n{"), Say::Close]);
     let error = dead.request("threads", json!({})).unwrap_err().to_string();

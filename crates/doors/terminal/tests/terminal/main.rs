@@ -58,20 +58,10 @@ fn play(
     let mut setup = setup(&path);
     change(&mut setup);
     let mut shown = Vec::new();
-    let result = run(
-        stream.try_clone().unwrap(),
-        stream,
-        setup,
-        commands.as_bytes(),
-        &mut shown,
-    );
+    let result = run(stream.try_clone().unwrap(), stream, setup, commands.as_bytes(), &mut shown);
     let name = file.path().file_name().unwrap().to_string_lossy().into_owned();
     let shown = String::from_utf8(shown).unwrap().replace(&name, "t.py");
-    Played {
-        result,
-        shown,
-        asked: debugger.join().unwrap(),
-    }
+    Played { result, shown, asked: debugger.join().unwrap() }
 }
 
 fn as_usual(_: &str, _: &Value) -> Option<Vec<Say>> {
@@ -91,11 +81,7 @@ stopped: breakpoint at t.py:2 in add
 
 #[test]
 fn a_session_from_piped_commands_shows_each_step() {
-    let played = play(
-        "bt\np a + b\nset a = 41\nup\nlocals\nthreads\nc\n",
-        |_| {},
-        as_usual,
-    );
+    let played = play("bt\np a + b\nset a = 41\nup\nlocals\nthreads\nc\n", |_| {}, as_usual);
     let expected = format!(
         "{FIRST_STOP}\
 -> #0  t.py:2 in add
@@ -114,27 +100,12 @@ the program ended with exit code 7
 "
     );
     assert_eq!(played.shown, expected);
-    assert_eq!(
-        played.result.as_ref().unwrap(),
-        &Outcome {
-            ending: Ending::Ended,
-            exit_code: Some(7)
-        }
-    );
+    assert_eq!(played.result.as_ref().unwrap(), &Outcome { ending: Ending::Ended, exit_code: Some(7) });
     assert_eq!(
         played.commands()[..5],
-        [
-            "initialize",
-            "launch",
-            "setBreakpoints",
-            "setExceptionBreakpoints",
-            "configurationDone"
-        ]
+        ["initialize", "launch", "setBreakpoints", "setExceptionBreakpoints", "configurationDone"]
     );
-    assert_eq!(
-        played.arguments("setExceptionBreakpoints"),
-        &json!({"filters": ["uncaught"]})
-    );
+    assert_eq!(played.arguments("setExceptionBreakpoints"), &json!({"filters": ["uncaught"]}));
     assert_eq!(played.arguments("setVariable")["variablesReference"], 100);
     assert_eq!(
         played.arguments("evaluate"),
@@ -150,10 +121,7 @@ fn the_order_in_which_a_debugger_starts_does_not_matter() {
         "c\n",
         |_| {},
         move |command, _| match command {
-            "launch" => Some(vec![
-                Say::Answer(Value::Null),
-                Say::Event("initialized", json!({})),
-            ]),
+            "launch" => Some(vec![Say::Answer(Value::Null), Say::Event("initialized", json!({}))]),
             "configurationDone" => done(vec![stopped("breakpoint")]),
             _ => None,
         },
@@ -192,24 +160,14 @@ fn a_failed_launch_is_an_error_with_the_debuggers_words_and_no_configuration() {
         "c\n",
         |_| {},
         |command, _| match command {
-            "launch" => Some(vec![
-                output("stderr", "t.py: not found\n"),
-                Say::Fail("cannot launch t.py"),
-            ]),
+            "launch" => Some(vec![output("stderr", "t.py: not found\n"), Say::Fail("cannot launch t.py")]),
             _ => None,
         },
     );
     assert_eq!(played.shown, "t.py: not found\n");
+    assert_eq!(played.result.unwrap_err().to_string(), "launch failed: cannot launch t.py");
     assert_eq!(
-        played.result.unwrap_err().to_string(),
-        "launch failed: cannot launch t.py"
-    );
-    assert_eq!(
-        played
-            .asked
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect::<Vec<_>>(),
+        played.asked.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
         ["initialize", "launch", "disconnect"]
     );
 }
@@ -243,18 +201,11 @@ fn without_a_breakpoint_the_program_stops_at_its_entry() {
         setup.request = Request::Attach;
     };
     let attached = play("", attach, |command, _| match command {
-        "configurationDone" => Some(vec![
-            Say::Answer(Value::Null),
-            Say::AnswerTo("attach", Value::Null),
-        ]),
+        "configurationDone" => Some(vec![Say::Answer(Value::Null), Say::AnswerTo("attach", Value::Null)]),
         "pause" => Some(vec![Say::Answer(Value::Null), stopped("pause")]),
         _ => None,
     });
-    assert!(
-        attached.shown.starts_with("stopped: pause at t.py:2 in add\n"),
-        "{}",
-        attached.shown
-    );
+    assert!(attached.shown.starts_with("stopped: pause at t.py:2 in add\n"), "{}", attached.shown);
 }
 
 #[test]
@@ -273,11 +224,9 @@ fn output_is_shown_as_what_it_is() {
                 Say::Event("terminated", json!({})),
             ]),
             // Perl's debugger says the exit code after the end.
-            "disconnect" => Some(vec![
-                Say::Event("exited", json!({"exitCode": 3})),
-                Say::Answer(Value::Null),
-                Say::Close,
-            ]),
+            "disconnect" => {
+                Some(vec![Say::Event("exited", json!({"exitCode": 3})), Say::Answer(Value::Null), Say::Close])
+            }
             _ => None,
         },
     );
@@ -299,13 +248,7 @@ fn a_debugger_that_just_closes_its_stream_has_ended_the_program() {
         },
     );
     assert!(played.shown.ends_with("the program ended\n"), "{}", played.shown);
-    assert_eq!(
-        played.result.unwrap(),
-        Outcome {
-            ending: Ending::Ended,
-            exit_code: None
-        }
-    );
+    assert_eq!(played.result.unwrap(), Outcome { ending: Ending::Ended, exit_code: None });
 }
 
 #[test]
@@ -351,48 +294,21 @@ fn breakpoints_are_sent_as_the_whole_list_of_their_file() {
         .map(|(_, arguments)| &arguments["breakpoints"])
         .collect();
     let second = json!({"line": 4, "condition": "a > 1"});
-    assert_eq!(
-        sent,
-        [
-            &json!([{"line": 2}]),
-            &json!([{"line": 2}, second]),
-            &json!([second]),
-            &json!([])
-        ]
-    );
+    assert_eq!(sent, [&json!([{"line": 2}]), &json!([{"line": 2}, second]), &json!([second]), &json!([])]);
 }
 
 #[test]
 fn an_empty_line_repeats_the_last_step_of_a_person() {
     let typed = play("n\n\n\np 1\n\nq\n", |setup| setup.interactive = true, as_usual);
-    assert_eq!(
-        typed
-            .commands()
-            .iter()
-            .filter(|command| **command == "next")
-            .count(),
-        4
-    );
+    assert_eq!(typed.commands().iter().filter(|command| **command == "next").count(), 4);
     assert!(typed.shown.contains("(breakroom) "));
     let piped = play("n\n\n\nq\n", |_| {}, as_usual);
-    assert_eq!(
-        piped
-            .commands()
-            .iter()
-            .filter(|command| **command == "next")
-            .count(),
-        1
-    );
+    assert_eq!(piped.commands().iter().filter(|command| **command == "next").count(), 1);
 }
 
 #[test]
 fn a_stop_of_another_thread_is_shown_when_the_first_goes_on_alone() {
-    let other = || {
-        Say::Event(
-            "stopped",
-            json!({"reason": "exception", "threadId": 2, "text": "oops"}),
-        )
-    };
+    let other = || Say::Event("stopped", json!({"reason": "exception", "threadId": 2, "text": "oops"}));
     let mut continued = false;
     let played = play(
         "p 1\nc\nc\n",
@@ -405,18 +321,8 @@ fn a_stop_of_another_thread_is_shown_when_the_first_goes_on_alone() {
             _ => None,
         },
     );
-    assert!(
-        played.shown.contains("thread 2 stopped too: exception\n"),
-        "{}",
-        played.shown
-    );
-    assert!(
-        played
-            .shown
-            .contains("stopped: exception at t.py:2 in add: oops\n"),
-        "{}",
-        played.shown
-    );
+    assert!(played.shown.contains("thread 2 stopped too: exception\n"), "{}", played.shown);
+    assert!(played.shown.contains("stopped: exception at t.py:2 in add: oops\n"), "{}", played.shown);
     assert_eq!(played.arguments("continue")["threadId"], 2);
     assert_eq!(played.result.unwrap().exit_code, Some(7));
 }
@@ -433,21 +339,12 @@ fn an_interrupt_pauses_the_running_program() {
     });
     let client = Client::new(stream.try_clone().unwrap(), stream);
     let interrupter = client.interrupter();
-    let mut output = OnText {
-        text: Vec::new(),
-        wanted: "running",
-        action: Some(move || interrupter.interrupt()),
-    };
+    let mut output =
+        OnText { text: Vec::new(), wanted: "running", action: Some(move || interrupter.interrupt()) };
     let outcome = run_with(client, setup("t.py"), "c\nq\n".as_bytes(), &mut output).unwrap();
     assert_eq!(outcome.ending, Ending::Quit);
     assert!(String::from_utf8_lossy(&output.text).contains("stopped: pause at t.py:2 in add"));
-    assert!(
-        debugger
-            .join()
-            .unwrap()
-            .iter()
-            .any(|(command, _)| command == "pause")
-    );
+    assert!(debugger.join().unwrap().iter().any(|(command, _)| command == "pause"));
 }
 
 /// Does something once a text has been shown.

@@ -37,11 +37,7 @@ pub fn start(
 ) -> (UnixStream, JoinHandle<Vec<(String, Value)>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let thread = std::thread::spawn(move || {
-        let mut debugger = Debugger {
-            stream: theirs,
-            open: VecDeque::new(),
-            seen: Vec::new(),
-        };
+        let mut debugger = Debugger { stream: theirs, open: VecDeque::new(), seen: Vec::new() };
         debugger.serve(&mut script);
         debugger.seen
     });
@@ -54,9 +50,7 @@ impl Debugger {
         let mut piece = [0; 4096];
         loop {
             while let Some(frame) = decoder.next().unwrap() {
-                let Frame::Message(body) = frame else {
-                    panic!("the client sent junk")
-                };
+                let Frame::Message(body) = frame else { panic!("the client sent junk") };
                 let message: Value = serde_json::from_slice(&body).unwrap();
                 if !self.handle(message, script) {
                     return;
@@ -79,9 +73,7 @@ impl Debugger {
         let arguments = message["arguments"].clone();
         self.seen.push((command.clone(), arguments.clone()));
         self.open.push_front((command.clone(), message["seq"].clone()));
-        script(&command, &arguments)
-            .into_iter()
-            .all(|say| self.say(&command, say))
+        script(&command, &arguments).into_iter().all(|say| self.say(&command, say))
     }
 
     fn say(&mut self, current: &str, say: Say) -> bool {
@@ -139,15 +131,11 @@ pub fn program(path: String) -> impl FnMut(&str, &Value) -> Vec<Say> + Send + 's
         }
         // As debugpy does: the launch is answered after this.
         "configurationDone" => {
-            vec![
-                Say::Answer(Value::Null),
-                Say::AnswerTo("launch", Value::Null),
-                stopped("breakpoint"),
-            ]
+            vec![Say::Answer(Value::Null), Say::AnswerTo("launch", Value::Null), stopped("breakpoint")]
         }
-        "threads" => vec![Say::Answer(
-            json!({"threads": [{"id": 1, "name": "Main"}, {"id": 2, "name": "Other"}]}),
-        )],
+        "threads" => {
+            vec![Say::Answer(json!({"threads": [{"id": 1, "name": "Main"}, {"id": 2, "name": "Other"}]}))]
+        }
         "stackTrace" => vec![Say::Answer(json!({"stackFrames": [
             {"id": 10, "name": "add", "line": 2, "column": 1, "source": {"path": path}},
             {"id": 11, "name": "main", "line": 4, "column": 1, "source": {"path": path}},
@@ -184,10 +172,7 @@ pub fn program(path: String) -> impl FnMut(&str, &Value) -> Vec<Say> + Send + 's
 }
 
 pub fn stopped(reason: &'static str) -> Say {
-    Say::Event(
-        "stopped",
-        json!({"reason": reason, "threadId": 1, "allThreadsStopped": true}),
-    )
+    Say::Event("stopped", json!({"reason": reason, "threadId": 1, "allThreadsStopped": true}))
 }
 
 pub fn output(category: &'static str, text: &'static str) -> Say {

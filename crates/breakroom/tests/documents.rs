@@ -1,0 +1,119 @@
+//! The worked examples of README.md and docs/ are run as they stand there.
+//!
+//! In a `console` block, a line `$ COMMAND` is run by the shell in a folder with the files of docs/examples, and the
+//! lines below it are what it must print; `...` stands for any lines.
+
+use std::path::{Path, PathBuf};
+
+use breakroom_testkit::{Sandbox, adapters};
+
+#[test]
+fn the_examples_of_the_terminal_door_work() {
+    check("docs/doors/terminal.md", "debugpy");
+}
+
+#[test]
+fn the_examples_of_the_dap_door_work() {
+    check("docs/doors/dap.md", "breakroom");
+}
+
+#[test]
+fn the_examples_of_debugpy_work() {
+    check("docs/engines/debugpy.md", "debugpy");
+}
+
+#[test]
+fn the_examples_of_lldb_work() {
+    check("docs/engines/lldb.md", "lldb");
+}
+
+#[test]
+fn the_examples_of_delve_work() {
+    check("docs/engines/delve.md", "delve");
+}
+
+#[test]
+fn the_examples_of_the_catalog_work() {
+    check("docs/catalog.md", "breakroom");
+}
+
+#[test]
+fn every_error_number_is_documented() {
+    let source = std::fs::read_to_string(root().join("crates/session/src/failure.rs")).unwrap();
+    let documented = std::fs::read_to_string(root().join("docs/errors.md")).unwrap();
+    let numbers = source.lines().filter_map(|line| line.trim().split_once(" = ")?.1.strip_suffix(','));
+    let numbers: Vec<_> = numbers.filter(|number| number.parse::<u32>().is_ok()).collect();
+    assert!(numbers.len() > 10, "the numbers are found in the source");
+    for number in numbers {
+        assert!(documented.contains(&format!("| {number} |")), "{number} is not in docs/errors.md");
+    }
+}
+
+/// Runs the examples of one document, unless what it needs was asked to be skipped.
+fn check(document: &str, needs: &str) {
+    if adapters::skipped(needs) {
+        return;
+    }
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_breakroom"));
+    for file in std::fs::read_dir(root().join("docs/examples")).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), sandbox.work().join(file.file_name())).unwrap();
+    }
+    let text = std::fs::read_to_string(root().join(document)).unwrap();
+    let examples = examples(&text);
+    assert!(!examples.is_empty(), "{document} has no example");
+    for (command, expected) in examples {
+        let printed = run(&sandbox, &command);
+        assert!(
+            matches(&expected, &printed),
+            "{document}: `{command}` printed\n{}\ninstead of\n{}",
+            printed.join("\n"),
+            expected.join("\n")
+        );
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn run(sandbox: &Sandbox, command: &str) -> Vec<String> {
+    let folder = sandbox.binary().parent().unwrap();
+    let path = std::env::join_paths(
+        [folder.to_path_buf()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let mut shell = sandbox.program("sh");
+    shell.args(["-c", command]).env("PATH", path.unwrap()).current_dir(sandbox.work());
+    let output = shell.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "`{command}` failed: {errors}");
+    String::from_utf8_lossy(&output.stdout).lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// The commands of all `console` blocks, each with the lines it must print.
+fn examples(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut examples: Vec<(String, Vec<String>)> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        match line {
+            "```console" => inside = true,
+            "```" => inside = false,
+            _ if !inside => {}
+            _ => match (line.strip_prefix("$ "), examples.last_mut()) {
+                (Some(command), _) => examples.push((command.to_owned(), Vec::new())),
+                (None, Some((_, expected))) => expected.push(line.trim_end().to_owned()),
+                (None, None) => panic!("a console block begins with {line:?} instead of a command"),
+            },
+        }
+    }
+    examples
+}
+
+/// Whether the printed lines are the expected ones, where `...` stands for any number of lines.
+fn matches(expected: &[String], printed: &[String]) -> bool {
+    match expected.split_first() {
+        None => printed.is_empty(),
+        Some((first, rest)) if first == "..." => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        Some((first, rest)) => printed.first() == Some(first) && matches(rest, &printed[1..]),
+    }
+}

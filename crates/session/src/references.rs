@@ -1,0 +1,127 @@
+//! The references that clients name: whether they still stand for something, and for what.
+//!
+//! They are looked at twice: when a request comes, and again when its turn to be sent comes, since a stop may end
+//! while the request waits for an engine that does not read.
+
+use breakroom_dap::references;
+use breakroom_dap::view::Run;
+use breakroom_dap::{Edit, Json};
+use smallvec::SmallVec;
+
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, NodeId};
+use crate::minted::Unknown;
+use crate::node::{Pending, Resumes};
+use crate::session::Session;
+use crate::threads::{Life, ResumedBy};
+
+/// A request in the engine's numbers.
+pub(crate) struct Resolved {
+    pub edits: SmallVec<[Edit; 2]>,
+    /// How long what the answer brings will live.
+    pub life: Life,
+    /// The lives of the references in the request.
+    pub uses: SmallVec<[Life; 1]>,
+}
+
+impl Session {
+    /// Replaces the hub's references in a request by the engine's.
+    pub(crate) fn resolve(&mut self, command: &str, arguments: Option<Json>) -> Result<Resolved, Failure> {
+        let mut edits = SmallVec::new();
+        let mut uses = SmallVec::new();
+        for reference in arguments.into_iter().flat_map(references::in_request) {
+            let found = self.minted.origin(reference.kind, reference.value);
+            let origin = found.map_err(|unknown| match unknown {
+                Unknown::Ended => stale(command, reference.value),
+                Unknown::NeverGiven => {
+                    let value = reference.value;
+                    let text = format!("`{command}`: reference {value} was never given by this session.");
+                    Failure::quiet(FailureId::StaleReference, text)
+                }
+            })?;
+            let node = self.nodes.get(&origin.node);
+            let checked = node.map_or(Err(None), |node| node.threads.check(origin.life));
+            checked.map_err(|by| match by {
+                Some(by) => self.resumed_by(by),
+                None => stale(command, reference.value),
+            })?;
+            edits.push(Edit::int(reference.at, origin.value));
+            uses.push(origin.life);
+        }
+        let life = match uses.first() {
+            Some(life) => *life,
+            None => self.life_of_answer(command, arguments)?,
+        };
+        Ok(Resolved { edits, life, uses })
+    }
+
+    /// How long the references in the answer to a request without any will live.
+    fn life_of_answer(&mut self, command: &str, arguments: Option<Json>) -> Result<Life, Failure> {
+        let Some(node) = self.root() else {
+            return Ok(Life::Session);
+        };
+        let thread = arguments.filter(|_| command == "stackTrace");
+        let Some(thread) = thread.and_then(|arguments| arguments.i64("threadId")) else {
+            return Ok(node.threads.life_of_this_stop());
+        };
+        match node.threads.resuming(thread) {
+            None => Ok(node.threads.life(thread)),
+            Some(by) => Err(self.resumed_by(by)),
+        }
+    }
+
+    /// Marks the threads that a request is about to resume.
+    pub(crate) fn begin_resume(
+        &mut self,
+        client: ClientId,
+        life: Life,
+        run: Run,
+    ) -> Result<Option<Resumes>, Failure> {
+        let thread = run.thread.or(match life {
+            Life::Thread(thread, _) => Some(thread),
+            Life::Stop(_) | Life::Session => None,
+        });
+        let single = run.single_thread;
+        let Some(node) = self.root() else {
+            return Ok(None);
+        };
+        match node.threads.begin_resume(thread, single, client) {
+            Ok(resume) => Ok(Some(Resumes {
+                thread,
+                single,
+                resume,
+            })),
+            Err(by) => Err(self.resumed_by(by)),
+        }
+    }
+
+    /// Refuses a request whose references ended while it waited.
+    pub(crate) fn too_late(&mut self, node: NodeId, pending: Pending) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.take_back_resume(&pending);
+        }
+        if let Some((client, seq)) = pending.asker() {
+            let text = format!(
+                "`{}` was not sent: the stop that it refers to ended first.",
+                pending.command
+            );
+            let refusal = Failure::quiet(FailureId::StaleReference, text);
+            self.refuse(client, seq, &pending.command, &refusal);
+        }
+    }
+
+    fn resumed_by(&self, ResumedBy(by): ResumedBy) -> Failure {
+        let name = self
+            .clients
+            .get(&by)
+            .map_or("a client that left", |client| client.name());
+        Failure::quiet(FailureId::NotStopped, format!("not stopped: resumed by {name}"))
+    }
+}
+
+fn stale(command: &str, reference: i64) -> Failure {
+    let text = format!(
+        "`{command}`: reference {reference} belongs to an earlier stop; ask for the stack of the current one."
+    );
+    Failure::quiet(FailureId::StaleReference, text)
+}

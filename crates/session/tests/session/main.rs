@@ -1,0 +1,17 @@
+//! The session core under test, one concern a module. There is no process, socket or clock here: the rig plays
+//! the driver, so every order of events can be written down.
+
+// The lint knows only functions marked as tests; what they share may fail as loudly.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod cancel_and_progress;
+mod ending;
+mod faults;
+mod references;
+mod replay;
+mod reverse;
+mod rig;
+mod silence;
+mod simulation;
+mod starting;
+mod transparency;

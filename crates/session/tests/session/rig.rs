@@ -1,0 +1,474 @@
+//! Plays the driver of a session: feeds it, empties it after every step, and holds what it says against DAP.
+//!
+//! What a client or an engine hears is checked at once by a strict listener; a test then takes what it wants to
+//! look at. Time passes only when a test says so.
+
+mod listener;
+mod numbers;
+mod strict;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use breakroom_session::{
+    Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, Input, Next, NodeEnd, NodeId, Session,
+    Setup, TerminalRequest, Ticket, Time,
+};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+pub use listener::Heard;
+use listener::Listener;
+pub use numbers::without_numbers;
+use strict::Strict;
+
+/// Brought by clients whose access must be proved; no engine may ever hear it.
+pub const TOKEN: &str = "a-token-of-256-bits";
+
+pub struct Rig {
+    pub session: Session,
+    now: Duration,
+    clients: BTreeMap<ClientId, ClientSide>,
+    engines: BTreeMap<NodeId, EngineSide>,
+    pub started: Vec<(NodeId, EngineChoice)>,
+    pub stopped: Vec<(NodeId, Duration, bool)>,
+    pub terminals: Vec<(Ticket, TerminalRequest)>,
+}
+
+#[derive(Default)]
+struct ClientSide {
+    strict: Strict,
+    listener: Listener,
+    last_seq: i64,
+    closed: Option<CloseReason>,
+    stalled: Stalled,
+}
+
+#[derive(Default)]
+struct EngineSide {
+    listener: Listener,
+    last_seq: i64,
+    stalled: Stalled,
+}
+
+/// Whether a peer has stopped reading.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Stalled {
+    #[default]
+    No,
+    Yes,
+}
+
+/// The engines that an `adapterID` may choose, as the hub's catalog would have them.
+pub fn setup() -> Setup {
+    let base = json!({"supportsConfigurationDoneRequest": true, "supportsBase": true});
+    Setup {
+        engine: None,
+        known_engines: vec!["python".into(), "go".into()],
+        base_capabilities: base.as_object().unwrap().clone(),
+    }
+}
+
+pub fn capabilities() -> Value {
+    json!({
+        "supportsConfigurationDoneRequest": true,
+        "supportsTerminateRequest": true,
+        "supportsCancelRequest": true,
+        "supportTerminateDebuggee": true,
+    })
+}
+
+impl Rig {
+    pub fn new() -> Self {
+        Self::with(setup())
+    }
+
+    pub fn with(setup: Setup) -> Self {
+        Rig {
+            session: Session::new(setup),
+            now: Duration::ZERO,
+            clients: BTreeMap::new(),
+            engines: BTreeMap::new(),
+            started: Vec::new(),
+            stopped: Vec::new(),
+            terminals: Vec::new(),
+        }
+    }
+
+    pub fn on(&mut self, input: Input) {
+        self.session.on(Time(self.now), input);
+        self.drain();
+    }
+
+    // Clients
+
+    pub fn join(&mut self) -> ClientId {
+        self.join_as(Access::Granted)
+    }
+
+    pub fn join_as(&mut self, access: Access) -> ClientId {
+        let client = ClientId(self.clients.len() as u32 + 1);
+        self.clients.insert(client, ClientSide::default());
+        self.on(Input::ClientJoined { client, access });
+        client
+    }
+
+    /// Sends a request under the client's next number and gives that number.
+    pub fn request(&mut self, client: ClientId, command: &str, arguments: Value) -> i64 {
+        let side = self.clients.get_mut(&client).unwrap();
+        side.last_seq += 1;
+        let seq = side.last_seq;
+        let message = json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
+        self.send(client, message.to_string());
+        seq
+    }
+
+    /// Sends a message as it stands. It must be one that a client may send.
+    pub fn send(&mut self, client: ClientId, message: impl Into<Bytes>) {
+        let message = message.into();
+        let side = self.clients.get_mut(&client).unwrap();
+        side.strict.said(&Heard::new(message.clone()));
+        self.on(Input::Client { client, message });
+    }
+
+    /// Sends what is no legal message; one refusal of it is allowed.
+    pub fn send_broken(&mut self, client: ClientId, message: impl Into<Bytes>) {
+        self.clients.get_mut(&client).unwrap().strict.said_nonsense();
+        let message = message.into();
+        self.on(Input::Client { client, message });
+    }
+
+    pub fn breaks(&mut self, client: ClientId) {
+        self.clients.get_mut(&client).unwrap().strict.said_nonsense();
+        let reason = "the header has no Content-Length".into();
+        self.on(Input::ClientBroken { client, reason });
+    }
+
+    /// The connection is gone, whatever was still under way.
+    pub fn lose(&mut self, client: ClientId) {
+        self.clients.get_mut(&client).unwrap().strict.lost();
+        self.on(Input::ClientLeft { client });
+    }
+
+    /// The client reads nothing until it is told to read on.
+    pub fn stall_client(&mut self, client: ClientId) {
+        self.clients.get_mut(&client).unwrap().stalled = Stalled::Yes;
+    }
+
+    pub fn read_on(&mut self, client: ClientId) {
+        self.clients.get_mut(&client).unwrap().stalled = Stalled::No;
+        self.drain();
+    }
+
+    /// Everything the client heard since it was last asked.
+    pub fn heard(&mut self, client: ClientId) -> Vec<Heard> {
+        self.clients.get_mut(&client).unwrap().listener.take_all()
+    }
+
+    /// The names of what the client heard since it was last asked: `+command`, `-command` of a failure, `event`,
+    /// `?command` of a reverse request.
+    pub fn names(&mut self, client: ClientId) -> Vec<String> {
+        self.heard(client).iter().map(Heard::name).collect()
+    }
+
+    /// Takes the answer to a request, which must have come.
+    pub fn response(&mut self, client: ClientId, seq: i64) -> Value {
+        let listener = &mut self.clients.get_mut(&client).unwrap().listener;
+        let is_it =
+            |heard: &Heard| heard.json["type"] == "response" && heard.json["request_seq"].as_i64() == Some(seq);
+        let answer = listener.take(is_it);
+        answer.unwrap_or_else(|| panic!("request {seq} has no answer; {listener}")).json
+    }
+
+    /// Takes the refusal of a request and gives its number and text.
+    pub fn refusal(&mut self, client: ClientId, seq: i64) -> (i64, String) {
+        let answer = self.response(client, seq);
+        assert_eq!(answer["success"], false, "{answer}");
+        let number = answer["body"]["error"]["id"].as_i64().unwrap_or(0);
+        (number, answer["message"].as_str().unwrap().to_owned())
+    }
+
+    pub fn has_answer(&mut self, client: ClientId, seq: i64) -> bool {
+        self.clients[&client].strict.is_answered(seq)
+    }
+
+    pub fn event(&mut self, client: ClientId, name: &str) -> Value {
+        let listener = &mut self.clients.get_mut(&client).unwrap().listener;
+        let event = listener.take(|heard| heard.json["event"] == name);
+        event.unwrap_or_else(|| panic!("`{name}` was not told; {listener}")).json
+    }
+
+    /// Takes a reverse request that the client was asked.
+    pub fn asked(&mut self, client: ClientId, command: &str) -> Value {
+        let listener = &mut self.clients.get_mut(&client).unwrap().listener;
+        let request = listener.take(|heard| heard.json["type"] == "request" && heard.json["command"] == command);
+        request.unwrap_or_else(|| panic!("`{command}` was not asked; {listener}")).json
+    }
+
+    pub fn closed(&self, client: ClientId) -> Option<&CloseReason> {
+        self.clients[&client].closed.as_ref()
+    }
+
+    /// Every request of every client that is still there, or left in good order, has its one answer.
+    pub fn assert_nothing_owed(&self) {
+        for (client, side) in &self.clients {
+            side.strict.assert_nothing_owed(*client);
+        }
+    }
+
+    // Engines
+
+    pub fn node_up(&mut self, node: NodeId) {
+        self.node_up_with(node, json!({}));
+    }
+
+    pub fn node_up_with(&mut self, node: NodeId, defaults: Value) {
+        let facts = EngineFacts {
+            name: "fake".into(),
+            launch_defaults: defaults.as_object().unwrap().clone(),
+        };
+        self.on(Input::NodeUp { node, facts });
+    }
+
+    pub fn node_failed(&mut self, node: NodeId, reason: &str) {
+        let reason = reason.into();
+        self.on(Input::NodeFailed { node, reason });
+    }
+
+    pub fn node_ended(&mut self, node: NodeId, exit: &str, stderr: &str) {
+        let end = NodeEnd {
+            exit: exit.into(),
+            clean: exit == "exit code 0",
+            stderr: stderr.into(),
+        };
+        self.on(Input::NodeEnded { node, end });
+    }
+
+    /// The engine sends a message as it stands.
+    pub fn engine(&mut self, node: NodeId, message: impl Into<Bytes>) {
+        let message = message.into();
+        self.on(Input::Engine { node, message });
+    }
+
+    pub fn tell(&mut self, node: NodeId, event: &str, body: Value) {
+        let seq = self.next_engine_seq(node);
+        let message = json!({"seq": seq, "type": "event", "event": event, "body": body});
+        self.engine(node, message.to_string());
+    }
+
+    pub fn ask(&mut self, node: NodeId, command: &str, arguments: Value) -> i64 {
+        let seq = self.next_engine_seq(node);
+        let message = json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
+        self.engine(node, message.to_string());
+        seq
+    }
+
+    pub fn answer(&mut self, node: NodeId, request: &Value, body: Value) {
+        self.respond(node, request, json!({"success": true, "body": body}));
+    }
+
+    pub fn fail(&mut self, node: NodeId, request: &Value, text: &str) {
+        self.respond(node, request, json!({"success": false, "message": text}));
+    }
+
+    fn respond(&mut self, node: NodeId, request: &Value, mut more: Value) {
+        more["seq"] = self.next_engine_seq(node).into();
+        more["type"] = "response".into();
+        more["request_seq"] = request["seq"].clone();
+        more["command"] = request["command"].clone();
+        self.engine(node, more.to_string());
+    }
+
+    fn next_engine_seq(&mut self, node: NodeId) -> i64 {
+        let side = self.engines.entry(node).or_default();
+        side.last_seq += 1;
+        side.last_seq
+    }
+
+    /// Takes the oldest message of that command which the engine got.
+    pub fn got(&mut self, node: NodeId, command: &str) -> Value {
+        let listener = &mut self.engines.entry(node).or_default().listener;
+        let request = listener.take(|heard| heard.json["command"] == command);
+        request.unwrap_or_else(|| panic!("the engine did not get `{command}`; {listener}")).json
+    }
+
+    pub fn engine_heard(&mut self, node: NodeId) -> Vec<Heard> {
+        self.engines.entry(node).or_default().listener.take_all()
+    }
+
+    pub fn engine_names(&mut self, node: NodeId) -> Vec<String> {
+        self.engine_heard(node).iter().map(Heard::name).collect()
+    }
+
+    pub fn stall_engine(&mut self, node: NodeId) {
+        self.engines.entry(node).or_default().stalled = Stalled::Yes;
+    }
+
+    pub fn engine_reads_on(&mut self, node: NodeId) {
+        self.engines.entry(node).or_default().stalled = Stalled::No;
+        self.drain();
+    }
+
+    // Time
+
+    /// Lets time pass and fires every deadline on the way.
+    pub fn advance(&mut self, seconds: u64) {
+        let end = self.now + Duration::from_secs(seconds);
+        for _ in 0..1000 {
+            match self.session.next_deadline() {
+                Some(Time(due)) if due <= end => {
+                    self.now = self.now.max(due);
+                    self.on(Input::Timer);
+                }
+                _ => {
+                    self.now = end;
+                    return;
+                }
+            }
+        }
+        panic!("a deadline that has passed is asked for again and again");
+    }
+
+    // The driver's loop
+
+    fn drain(&mut self) {
+        while let Some(effect) = self.session.poll_effect() {
+            self.perform(effect);
+        }
+        for (node, side) in &mut self.engines {
+            while side.stalled == Stalled::No
+                && let Some(packet) = self.session.poll_engine(*node)
+            {
+                let bytes = packet.to_bytes();
+                assert_eq!(bytes.len(), packet.len());
+                side.listener.engine_hears(Heard::new(bytes));
+            }
+        }
+        let clients: Vec<_> = self.clients.keys().copied().collect();
+        for client in clients {
+            self.drain_client(client);
+        }
+    }
+
+    fn drain_client(&mut self, client: ClientId) {
+        let side = self.clients.get_mut(&client).unwrap();
+        if side.closed.is_some() || side.stalled == Stalled::Yes || side.strict.is_lost() {
+            return;
+        }
+        loop {
+            match self.session.poll_client(client) {
+                Next::Wait => return,
+                Next::Send(packet) => {
+                    let heard = Heard::new(packet.to_bytes());
+                    assert_eq!(heard.bytes.len(), packet.len());
+                    side.strict.hears(&heard);
+                    side.listener.client_hears(heard);
+                }
+                Next::Close(reason) => {
+                    side.closed = Some(reason);
+                    // The driver closes the connection and reports it.
+                    return self.on(Input::ClientLeft { client });
+                }
+            }
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::StartEngine { node, choice } => {
+                self.engines.entry(node).or_default();
+                self.started.push((node, choice));
+            }
+            Effect::StopEngine { node, grace, release } => {
+                assert!(
+                    self.stopped.iter().all(|(stopped, ..)| *stopped != node),
+                    "{node:?} is stopped twice"
+                );
+                self.stopped.push((node, grace, release));
+            }
+            Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
+        }
+    }
+}
+
+/// The usual ways into a session.
+impl Rig {
+    /// A client whose `adapterID` chose the engine, which is up and has answered `initialize`.
+    pub fn initialized() -> (Self, ClientId, NodeId) {
+        Self::initialized_with(capabilities(), json!({}))
+    }
+
+    pub fn initialized_with(capabilities: Value, declared: Value) -> (Self, ClientId, NodeId) {
+        let mut rig = Rig::new();
+        let client = rig.join();
+        let mut arguments = json!({"clientID": "test", "clientName": "Tess", "adapterID": "python"});
+        for (key, value) in declared.as_object().unwrap() {
+            arguments[key] = value.clone();
+        }
+        rig.request(client, "initialize", arguments);
+        let node = rig.started.last().unwrap().0;
+        rig.node_up(node);
+        let initialize = rig.got(node, "initialize");
+        rig.answer(node, &initialize, capabilities);
+        (rig, client, node)
+    }
+
+    /// The debuggee runs.
+    pub fn running() -> (Self, ClientId, NodeId) {
+        Self::running_with(capabilities(), json!({}))
+    }
+
+    pub fn running_with(capabilities: Value, declared: Value) -> (Self, ClientId, NodeId) {
+        let (mut rig, client, node) = Self::initialized_with(capabilities, declared);
+        rig.start(client, node, "launch");
+        (rig, client, node)
+    }
+
+    pub fn start(&mut self, client: ClientId, node: NodeId, command: &str) {
+        self.request(client, command, json!({"program": "x.py"}));
+        self.tell(node, "initialized", json!({}));
+        self.request(client, "configurationDone", json!({}));
+        let launch = self.got(node, command);
+        self.answer(node, &launch, json!({}));
+        for heard in self.engine_heard(node) {
+            self.answer(node, &heard.json, json!({}));
+        }
+        self.heard(client);
+    }
+
+    /// The debuggee is stopped in thread 1, and all others with it.
+    pub fn at_a_stop() -> (Self, ClientId, NodeId) {
+        let (mut rig, client, node) = Self::running();
+        rig.stop(node, 1);
+        rig.heard(client);
+        (rig, client, node)
+    }
+
+    pub fn stop(&mut self, node: NodeId, thread: i64) {
+        let body = json!({"reason": "breakpoint", "threadId": thread, "allThreadsStopped": true});
+        self.tell(node, "stopped", body);
+    }
+
+    /// Sends a request, lets the engine answer it with `body`, and gives the client's answer.
+    pub fn round_trip(&mut self, client: ClientId, node: NodeId, command: &str, arguments: Value, body: Value) -> Value {
+        let seq = self.request(client, command, arguments);
+        let request = self.got(node, command);
+        self.answer(node, &request, body);
+        self.response(client, seq)
+    }
+
+    /// The client leaves in good order and the engine agrees.
+    pub fn finish(mut self, client: ClientId, node: NodeId) {
+        self.request(client, "disconnect", json!({}));
+        let disconnect = self.got(node, "disconnect");
+        self.answer(node, &disconnect, json!({}));
+        self.node_ended(node, "exit code 0", "");
+        self.assert_over();
+    }
+
+    pub fn assert_over(&self) {
+        self.assert_nothing_owed();
+        assert!(self.session.is_over(), "the session is not over");
+        assert_eq!(self.session.next_deadline(), None, "a session that is over has no deadline");
+    }
+}

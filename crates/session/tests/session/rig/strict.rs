@@ -1,0 +1,126 @@
+//! A client that accepts nothing but a legal sequence: invariants 1 and 8, and the order of DAP.
+
+use std::collections::HashMap;
+
+use breakroom_session::ClientId;
+
+use super::listener::{Heard, short};
+
+#[derive(Default)]
+pub struct Strict {
+    /// Commands by the number they were sent under. Clients repeat numbers, so there may be several.
+    open: HashMap<i64, Vec<String>>,
+    /// Messages that were no messages; each may be refused once.
+    nonsense: usize,
+    initialize: Initialize,
+    declared: Vec<String>,
+    initialized: usize,
+    terminated: usize,
+    ending: Ending,
+}
+
+#[derive(Default, PartialEq, Eq, Debug)]
+enum Initialize {
+    #[default]
+    Open,
+    Answered,
+}
+
+#[derive(Default, PartialEq, Eq, Debug)]
+enum Ending {
+    #[default]
+    No,
+    /// `disconnect` was answered: this is the last word.
+    Disconnected,
+    /// The connection broke; nobody can say what it should have heard.
+    Lost,
+}
+
+impl Strict {
+    /// Notes what the client itself sends.
+    pub fn said(&mut self, said: &Heard) {
+        if said.json["type"] != "request" || self.ending == Ending::Disconnected {
+            return;
+        }
+        let command = said.json["command"].as_str().unwrap().to_owned();
+        if command == "initialize" && self.declared.is_empty() {
+            let arguments = said.json["arguments"].as_object();
+            let declared = arguments.into_iter().flatten().filter(|(_, value)| **value == true);
+            self.declared = declared.map(|(key, _)| key.clone()).collect();
+        }
+        self.open.entry(said.json["seq"].as_i64().unwrap()).or_default().push(command);
+    }
+
+    pub fn said_nonsense(&mut self) {
+        self.nonsense += 1;
+    }
+
+    pub fn lost(&mut self) {
+        self.ending = Ending::Lost;
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.ending == Ending::Lost
+    }
+
+    pub fn is_answered(&self, seq: i64) -> bool {
+        self.open.get(&seq).is_none_or(Vec::is_empty)
+    }
+
+    pub fn hears(&mut self, heard: &Heard) {
+        let text = || short(heard);
+        assert_eq!(self.ending, Ending::No, "after the last word: {}", text());
+        match heard.json["type"].as_str() {
+            Some("response") => self.hears_response(heard),
+            Some("event") => self.hears_event(heard),
+            Some("request") => {
+                assert_eq!(self.initialize, Initialize::Answered, "asked too early: {}", text())
+            }
+            _ => panic!("no message: {}", text()),
+        }
+    }
+
+    fn hears_response(&mut self, heard: &Heard) {
+        let json = &heard.json;
+        let success = json["success"].as_bool().unwrap_or_else(|| panic!("no success: {}", short(heard)));
+        let seq = json["request_seq"].as_i64().unwrap_or_else(|| panic!("no request_seq: {}", short(heard)));
+        let command = json["command"].as_str().unwrap_or_else(|| panic!("no command: {}", short(heard)));
+        let open = self.open.entry(seq).or_default();
+        let Some(at) = open.iter().position(|asked| asked == command) else {
+            assert!(!success && self.nonsense > 0, "invariant 1: answers nothing: {}", short(heard));
+            self.nonsense -= 1;
+            return;
+        };
+        open.remove(at);
+        assert!(success || !command.is_empty(), "a failure without its command: {}", short(heard));
+        match command {
+            "initialize" if success => self.initialize = Initialize::Answered,
+            "disconnect" => self.ending = Ending::Disconnected,
+            _ => {}
+        }
+    }
+
+    fn hears_event(&mut self, heard: &Heard) {
+        let event = heard.json["event"].as_str().unwrap();
+        assert_eq!(self.initialize, Initialize::Answered, "before the answer to initialize: {}", short(heard));
+        let needs = match event {
+            "progressStart" | "progressUpdate" | "progressEnd" => Some("supportsProgressReporting"),
+            "invalidated" => Some("supportsInvalidatedEvent"),
+            "memory" => Some("supportsMemoryEvent"),
+            _ => None,
+        };
+        let declared = |needs: &str| self.declared.iter().any(|declared| declared == needs);
+        assert!(needs.is_none_or(declared), "not declared: {}", short(heard));
+        self.initialized += usize::from(event == "initialized");
+        self.terminated += usize::from(event == "terminated");
+        assert!(self.initialized <= 1 && self.terminated <= 1, "told twice: {}", short(heard));
+    }
+
+    pub fn assert_nothing_owed(&self, client: ClientId) {
+        let owed: Vec<_> = self.open.iter().filter(|(_, commands)| !commands.is_empty()).collect();
+        assert!(
+            self.ending == Ending::Lost || owed.is_empty(),
+            "invariant 1: {client:?} has no answer to {owed:?}"
+        );
+    }
+}
