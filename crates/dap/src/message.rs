@@ -11,11 +11,11 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::edit::{Edit, Packet, With};
-use crate::json::{Json, Key};
 use crate::json::check::{Flaw, check};
+use crate::json::{Json, Key};
 
 /// Larger numbers cannot be echoed by a client that keeps numbers as doubles.
-pub const MAX_SEQ: i64 = 1 << 53;
+const MAX_SEQ: i64 = 1 << 53;
 
 #[derive(Debug, Clone)]
 pub struct Message {
@@ -99,9 +99,9 @@ impl Message {
         let text = |value: Option<Json>| value.and_then(Json::as_str).map(|text| text.as_ref().into());
         let kind = found.kind.ok_or(ScanError::NoType)?;
         let envelope = match kind.as_str().as_deref() {
-            Some("request") => {
-                Envelope::Request { command: text(found.command).ok_or(ScanError::NoName("request", "command"))? }
-            }
+            Some("request") => Envelope::Request {
+                command: text(found.command).ok_or(ScanError::NoName("request", "command"))?,
+            },
             Some("event") => {
                 Envelope::Event { event: text(found.event).ok_or(ScanError::NoName("event", "event"))? }
             }
@@ -116,7 +116,11 @@ impl Message {
             _ => return Err(ScanError::UnknownType(kind.raw().map(short).unwrap_or_default())),
         };
         let seq_at: SmallVec<_> = found.seq.iter().filter_map(|value| value.span()).collect();
-        let seq = found.seq.first().and_then(|value| value.as_i64());
+        let seq = found.seq.first().and_then(|value| match depth {
+            Depth::Whole => value.as_i64(),
+            // netcoredbg writes its numbers as strings.
+            Depth::Routing => value.as_i64().or_else(|| value.as_str()?.parse().ok()),
+        });
         let payload = match envelope {
             Envelope::Request { .. } => found.arguments,
             Envelope::Response { .. } | Envelope::Event { .. } => found.body,
@@ -360,7 +364,10 @@ mod tests {
             (r#"{"seq":-1,"type":"request","command":"x"}"#, "-1"),
             (r#"{"seq":9007199254740993,"type":"request","command":"x"}"#, "2^53"),
             (r#"{"seq":1,"type":"request","command":"x""#, "ends too early"),
-            (r#"{"seq":1,"type":"request","command":"x","arguments":{},"arguments":{}}"#, "`arguments` twice"),
+            (
+                r#"{"seq":1,"type":"request","command":"x","arguments":{},"arguments":{}}"#,
+                "`arguments` twice",
+            ),
             (r#"{"seq":1,"type":"request","command":"x","comm\u0061nd":"y"}"#, "`command` twice"),
             (
                 r#"{"seq":1,"type":"request","command":"x","arguments":{"a": }}"#,
@@ -376,11 +383,14 @@ mod tests {
     fn helix_may_count_from_zero_and_an_engine_may_send_no_seq() {
         assert_eq!(client(r#"{"seq":0,"type":"request","command":"initialize"}"#).unwrap().seq(), Some(0));
         assert_eq!(engine(r#"{"type":"event","event":"initialized"}"#).seq(), None);
+        assert_eq!(engine(r#"{"seq":"7","type":"event","event":"initialized"}"#).seq(), Some(7));
     }
 
     #[test]
     fn keys_of_another_kind_of_message_route_nothing() {
-        let message = client(r#"{"event":"x","body":{"a":1},"seq":1,"type":"request","command":"launch","arguments":{"b":2}}"#);
+        let message = client(
+            r#"{"event":"x","body":{"a":1},"seq":1,"type":"request","command":"launch","arguments":{"b":2}}"#,
+        );
         let message = message.unwrap();
         assert!(matches!(message.envelope(), Envelope::Request { command } if &**command == "launch"));
         assert_eq!(message.payload().and_then(|arguments| arguments.i64("b")), Some(2));

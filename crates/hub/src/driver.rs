@@ -139,6 +139,8 @@ impl Driver {
             if steps.contains(&Step::Worked) {
                 continue;
             }
+            self.clients.iter_mut().for_each(ClientIo::rest);
+            self.nodes.iter_mut().for_each(NodeIo::rest);
             if self.poll_timer(cx).is_pending() {
                 return Poll::Pending;
             }
@@ -148,7 +150,8 @@ impl Driver {
     fn read_clients(&mut self, cx: &mut Waker) -> Step {
         let mut step = Step::Idle;
         for client in &mut self.clients {
-            while client.read(cx, &mut self.session, self.began).is_ready() {
+            // One read at a time, so that a flood of requests is passed on while it comes.
+            if client.read(cx, &mut self.session, self.began).is_ready() {
                 step = Step::Worked;
             }
         }
@@ -157,6 +160,7 @@ impl Driver {
 
     fn write_clients(&mut self, cx: &mut Waker) -> Step {
         let mut step = Step::Idle;
+        let heard = self.hears_engines();
         let (session, began) = (&mut self.session, self.began);
         self.clients.retain_mut(|client| {
             let open = client.write(cx, session);
@@ -166,14 +170,29 @@ impl Driver {
             }
             open
         });
+        // The engines were not read in this turn, so they would not wake us for what they have already written.
+        if !heard && self.hears_engines() {
+            step = Step::Worked;
+        }
         step
+    }
+
+    /// Whether engines are read: not while every client is behind, so that what waits does so in the engine and
+    /// one large message at a time is in memory.
+    fn hears_engines(&self) -> bool {
+        let keeps_up = self.clients.is_empty() || self.clients.iter().any(ClientIo::keeps_up);
+        keeps_up && self.session.wants_engine()
     }
 
     fn read_nodes(&mut self, cx: &mut Waker) -> Step {
         let mut step = Step::Idle;
+        let heard = self.hears_engines();
         for node in &mut self.nodes {
+            if node.read_stderr(cx, &mut self.session, self.began) {
+                step = Step::Worked;
+            }
             // One read at a time, so that a flood does not keep the others waiting or outgrow what clients take.
-            if node.read(cx, &mut self.session, self.began) {
+            if heard && node.read(cx, &mut self.session, self.began) {
                 step = Step::Worked;
             }
             if node.report_end(cx, &mut self.session, self.began) {
@@ -190,11 +209,11 @@ impl Driver {
 
     fn read_terminals(&mut self, cx: &mut Waker) -> Step {
         let mut step = Step::Idle;
+        if !self.hears_engines() {
+            return step;
+        }
         for terminal in &mut self.terminals {
             let Some(stream) = &mut terminal.stream else { continue };
-            if !self.session.wants_engine() {
-                continue;
-            }
             match stream.poll_text(cx) {
                 Poll::Pending => {}
                 Poll::Ready(Some(text)) => {

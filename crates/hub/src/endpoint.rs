@@ -8,13 +8,16 @@ use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use breakroom_dap::{Packet, Part};
 use breakroom_wire::{ContentLength, Decode, Peer, header};
 use bytes::Bytes;
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use tokio::io::unix::AsyncFd;
+use tokio::time::Instant;
 
 use crate::watched::watched;
 
@@ -23,6 +26,9 @@ const SHARE_FROM: usize = 16 << 10;
 /// As long as this much waits to be written, the session keeps the rest in its own queue.
 const WRITE_AHEAD: usize = 256 << 10;
 const SLICES: usize = 16;
+/// How long a peer with Nagle on may have to wait before it can send its next message. Acknowledging each message
+/// at once would take a system call and a packet for something that the answer brings anyway.
+const ACKNOWLEDGE: Duration = Duration::from_millis(1);
 
 pub(crate) struct Endpoint {
     input: Rc<AsyncFd<OwnedFd>>,
@@ -32,23 +38,42 @@ pub(crate) struct Endpoint {
     pending: Unwritten,
 }
 
-/// What a descriptor is, as far as it changes how it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a connection is, as far as it changes how it is read.
 enum Nature {
-    Tcp,
+    Tcp { manner: Manner, acknowledged: Acknowledged },
     Other,
+}
+
+/// Stock debugpy writes header and body apart with Nagle on: each waits until the one before is acknowledged, and
+/// the system by itself takes its time for that, 40 ms.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Nothing of a message is held back, but the next message may be.
+    WholeMessages,
+    Pieces,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Acknowledged {
+    Yes,
+    Owed { by: Instant },
 }
 
 impl Endpoint {
     /// Takes the two directions of a connection; for a socket they may be duplicates of one descriptor.
     pub fn new(input: OwnedFd, output: OwnedFd, peer: Peer, max_message: usize) -> io::Result<Self> {
-        let nature = if is_tcp(&input) { Nature::Tcp } else { Nature::Other };
-        if nature == Nature::Tcp {
+        let mut nature = Nature::Other;
+        if is_tcp(&input) {
             sockopt::set_tcp_nodelay(&output, true)?;
+            nature = Nature::Tcp { manner: Manner::WholeMessages, acknowledged: Acknowledged::Yes };
         }
+        // Watched twice, a socket would wake its session twice for every message.
+        let one_socket = is_same_socket(&input, &output)?;
+        let input = Rc::new(watched(input)?);
+        let output = if one_socket { input.clone() } else { Rc::new(watched(output)?) };
         Ok(Endpoint {
-            input: Rc::new(watched(input)?),
-            output: Rc::new(watched(output)?),
+            input,
+            output,
             nature,
             decoder: ContentLength::new(peer, max_message),
             pending: Unwritten::default(),
@@ -67,9 +92,10 @@ impl Endpoint {
                     if read < room && read > 0 {
                         ready.clear_ready();
                     }
-                    if self.nature == Nature::Tcp {
-                        // Stock debugpy writes header and body apart with Nagle on: a delayed ACK costs 40 ms.
-                        let _ = sockopt::set_tcp_quickack(ready.get_inner(), true);
+                    if let Nature::Tcp { acknowledged: acknowledged @ Acknowledged::Yes, .. } =
+                        &mut self.nature
+                    {
+                        *acknowledged = Acknowledged::Owed { by: Instant::now() + ACKNOWLEDGE };
                     }
                     return Poll::Ready(Ok(read));
                 }
@@ -84,6 +110,11 @@ impl Endpoint {
         self.pending.bytes < WRITE_AHEAD
     }
 
+    /// Whether the peer took everything.
+    pub fn is_clear(&self) -> bool {
+        self.pending.bytes == 0
+    }
+
     pub fn push(&mut self, packet: &Packet) {
         self.pending.push(packet);
     }
@@ -93,12 +124,49 @@ impl Endpoint {
         while self.pending.bytes > 0 {
             let mut ready = ready!(self.output.poll_write_ready(cx))?;
             match self.pending.write(ready.get_inner()) {
-                Ok(()) | Err(Errno::INTR) => {}
+                Ok(()) => {
+                    // What is written carries the acknowledgement with it.
+                    if let Nature::Tcp { acknowledged, .. } = &mut self.nature {
+                        *acknowledged = Acknowledged::Yes;
+                    }
+                }
+                Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => ready.clear_ready(),
                 Err(error) => return Poll::Ready(Err(error.into())),
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// To be called when there is nothing else to do: a peer that waits for it is told at once that its bytes came.
+    pub fn rest(&mut self) {
+        let Nature::Tcp { manner, acknowledged: Acknowledged::Owed { by } } = &mut self.nature else {
+            return;
+        };
+        if *manner == Manner::WholeMessages && self.decoder.is_within_message() {
+            *manner = Manner::Pieces;
+        }
+        if *manner == Manner::Pieces {
+            *by = Instant::now();
+            self.acknowledge();
+        }
+    }
+
+    /// When the peer must know that its bytes came. Usually an answer tells it before.
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.nature {
+            Nature::Tcp { acknowledged: Acknowledged::Owed { by }, .. } => Some(by),
+            _ => None,
+        }
+    }
+
+    pub fn acknowledge(&mut self) {
+        if let Nature::Tcp { acknowledged, .. } = &mut self.nature
+            && matches!(acknowledged, Acknowledged::Owed { by } if *by <= Instant::now())
+        {
+            *acknowledged = Acknowledged::Yes;
+            let _ = sockopt::set_tcp_quickack(self.input.get_ref(), true);
+        }
     }
 }
 
@@ -173,6 +241,12 @@ impl Unwritten {
             self.segments.pop_front();
         }
     }
+}
+
+fn is_same_socket(input: impl AsFd, output: impl AsFd) -> io::Result<bool> {
+    let (input, output) = (rustix::fs::fstat(input)?, rustix::fs::fstat(output)?);
+    let is_socket = FileType::from_raw_mode(input.st_mode) == FileType::Socket;
+    Ok(is_socket && (input.st_dev, input.st_ino) == (output.st_dev, output.st_ino))
 }
 
 fn is_tcp(fd: impl AsFd) -> bool {

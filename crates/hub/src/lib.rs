@@ -23,6 +23,6 @@ pub use driver::Door;
 pub use hello::{Hello, Namespaces, PeerAccess, Welcome};
 pub use link::{Link, LinkError, connect_or_start};
 pub use private::run_private;
-pub use relay::passable;
+pub use relay::{Passable, Relayed, passable};
 pub use secret::{SecretError, token};
 pub use watched::close_inherited;

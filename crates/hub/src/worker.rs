@@ -55,10 +55,10 @@ impl Sessions {
 }
 
 impl Workers {
-    pub fn start(guard: &PathBuf) -> std::io::Result<Self> {
+    pub fn start(guard: &std::path::Path) -> std::io::Result<Self> {
         let sessions = Arc::<Sessions>::default();
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..count).map(|number| Worker::start(number, guard.clone(), sessions.clone()));
+        let workers = (0..count).map(|number| Worker::start(number, guard.to_path_buf(), sessions.clone()));
         Ok(Workers { workers: workers.collect::<Result<_, _>>()?, sessions })
     }
 

@@ -111,6 +111,11 @@ impl Client {
         declared.unwrap_or("a client")
     }
 
+    /// Whether a request of an engine may be put to it: not before its `initialize` is answered.
+    pub fn may_be_asked(&self) -> bool {
+        matches!(self.phase, Phase::Ready | Phase::Configuring)
+    }
+
     pub fn is_leaving(&self) -> bool {
         matches!(self.phase, Phase::Leaving(_))
     }

@@ -141,7 +141,8 @@ impl Session {
             self.launch = Launch::Unasked;
             self.refuse(id, seq, start.command(), &refusal(start.command()));
         }
-        let owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
+        let mut owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
+        owed.sort_by_key(|(_, command)| &**command == "disconnect");
         for (seq, command) in owed {
             match &*command {
                 "disconnect" | "terminate" => self.answer(id, seq, &command, None),
@@ -162,20 +163,19 @@ impl Session {
         if self.clients.get(&id).is_none_or(|client| client.is_leaving()) {
             return;
         }
-        self.settle(id);
         let refusal = Failure::quiet(FailureId::BadMessage, reason.clone());
         self.refuse(id, FromClient(0), "", &refusal);
+        self.settle(id);
         if let Some(client) = self.clients.get_mut(&id) {
             client.phase = ClientPhase::Leaving(CloseReason::Broken(reason));
         }
     }
 
     pub(crate) fn on_shutdown(&mut self, reason: &str) {
-        for id in self.clients.keys().copied().collect::<Vec<_>>() {
-            self.settle(id);
-            self.say(id, reason);
-        }
+        let clients: Vec<_> = self.clients.keys().copied().collect();
+        clients.iter().for_each(|id| self.say(*id, reason));
         self.tell("terminated", &event("terminated", None), &SmallVec::new());
+        clients.iter().for_each(|id| self.settle(*id));
         for client in self.clients.values_mut().filter(|client| !client.is_leaving()) {
             client.phase = ClientPhase::Leaving(CloseReason::Shutdown(reason.to_owned()));
         }

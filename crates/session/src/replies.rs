@@ -68,13 +68,7 @@ impl Session {
         })
     }
 
-    fn on_resume_answered(
-        &mut self,
-        node: NodeId,
-        resumes: Resumes,
-        message: &Message,
-        success: bool,
-    ) {
+    fn on_resume_answered(&mut self, node: NodeId, resumes: Resumes, message: &Message, success: bool) {
         let Some(known) = self.nodes.get_mut(&node) else {
             return;
         };

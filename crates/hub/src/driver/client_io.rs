@@ -131,6 +131,15 @@ impl ClientIo {
         }
     }
 
+    pub fn rest(&mut self) {
+        self.endpoint.rest();
+    }
+
+    /// Whether it takes what it is sent. One that is leaving keeps nobody waiting.
+    pub fn keeps_up(&self) -> bool {
+        !matches!(self.state, State::Open) || self.endpoint.is_clear()
+    }
+
     /// Tells the door why it ends, so that its process can say so.
     fn say_goodbye(&mut self, reason: &CloseReason) {
         let Some(control) = self.control.take() else { return };
@@ -144,12 +153,13 @@ impl ClientIo {
         }
     }
 
-    /// When a header that was begun must have ended.
+    /// When a header that was begun must have ended, or the connection wants something.
     pub fn deadline(&self) -> Option<Instant> {
-        self.header_by
+        self.header_by.into_iter().chain(self.endpoint.deadline()).min()
     }
 
     pub fn on_timer(&mut self, session: &mut Session, began: Instant) {
+        self.endpoint.acknowledge();
         if self.header_by.is_some_and(|by| by <= Instant::now()) && matches!(self.state, State::Open) {
             let reason =
                 "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();

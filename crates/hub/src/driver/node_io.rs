@@ -91,13 +91,9 @@ impl NodeIo {
         let _ = self.orders.send(how);
     }
 
-    /// Reads once from each stream. True if anything came.
+    /// Reads once from the connection and from stdout. True if anything came.
     pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
-        let mut worked = self.read_stderr(cx, session, began);
-        if !session.wants_engine() {
-            return worked;
-        }
-        worked |= self.read_stdout(cx, session, began);
+        let worked = self.read_stdout(cx, session, began);
         if !matches!(self.reader, Reader::Open) {
             return worked;
         }
@@ -147,7 +143,7 @@ impl NodeIo {
     }
 
     /// stderr is always read, so that an adapter never blocks on it and its last words are at hand.
-    fn read_stderr(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
+    pub fn read_stderr(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
         let Some(stream) = &mut self.stderr else { return false };
         match stream.poll_text(cx) {
             Poll::Pending => return false,
@@ -178,6 +174,10 @@ impl NodeIo {
         }
     }
 
+    pub fn rest(&mut self) {
+        self.endpoint.rest();
+    }
+
     pub fn on_exit(&mut self, exit: Exit) {
         if matches!(self.life, Life::Running { .. }) {
             self.life = Life::Draining { exit, until: Instant::now() + DRAIN, forced: Forced::NotYet };
@@ -198,15 +198,17 @@ impl NodeIo {
     }
 
     pub fn deadline(&self) -> Option<Instant> {
-        match self.life {
+        let life = match self.life {
             Life::Running { close_by } => close_by,
             Life::Draining { until, .. } => Some(until),
             Life::Told | Life::Gone => None,
-        }
+        };
+        life.into_iter().chain(self.endpoint.deadline()).min()
     }
 
     pub fn on_timer(&mut self) {
         let now = Instant::now();
+        self.endpoint.acknowledge();
         match &mut self.life {
             Life::Running { close_by } if close_by.is_some_and(|by| by <= now) => {
                 *close_by = None;
