@@ -38,6 +38,17 @@ pub(crate) struct Endpoint {
     pending: Unwritten,
 }
 
+/// What a read brought.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// Everything there was; the session is woken when more comes.
+    All,
+    /// There may be more.
+    Part,
+    /// The end of the stream.
+    End,
+}
+
 /// What a connection is, as far as it changes how it is read.
 enum Nature {
     Tcp { manner: Manner, acknowledged: Acknowledged },
@@ -80,29 +91,31 @@ impl Endpoint {
         })
     }
 
-    /// Reads once into the decoder. `Ok(0)` is the end of the stream.
-    pub fn poll_read(&mut self, cx: &mut Context) -> Poll<io::Result<usize>> {
+    /// Reads once into the decoder.
+    pub fn poll_read(&mut self, cx: &mut Context) -> Poll<io::Result<Came>> {
         loop {
             let mut ready = ready!(self.input.poll_read_ready(cx))?;
             let buffer = self.decoder.spare();
             let room = buffer.capacity() - buffer.len();
-            match rustix::io::read(ready.get_inner(), rustix::buffer::spare_capacity(buffer)) {
-                Ok(read) => {
-                    // A short read emptied the stream, so asking once more would only be told to wait.
-                    if read < room && read > 0 {
-                        ready.clear_ready();
-                    }
-                    if let Nature::Tcp { acknowledged: acknowledged @ Acknowledged::Yes, .. } =
-                        &mut self.nature
-                    {
-                        *acknowledged = Acknowledged::Owed { by: Instant::now() + ACKNOWLEDGE };
-                    }
-                    return Poll::Ready(Ok(read));
+            let read = match rustix::io::read(ready.get_inner(), rustix::buffer::spare_capacity(buffer)) {
+                Ok(0) => return Poll::Ready(Ok(Came::End)),
+                Ok(read) => read,
+                Err(Errno::AGAIN) => {
+                    ready.clear_ready();
+                    continue;
                 }
-                Err(Errno::AGAIN) => ready.clear_ready(),
-                Err(Errno::INTR) => {}
+                Err(Errno::INTR) => continue,
                 Err(error) => return Poll::Ready(Err(error.into())),
+            };
+            // A short read emptied the stream, so asking once more would only be told to wait.
+            if read < room {
+                ready.clear_ready();
             }
+            if let Nature::Tcp { acknowledged: acknowledged @ Acknowledged::Yes, .. } = &mut self.nature {
+                *acknowledged = Acknowledged::Owed { by: Instant::now() + ACKNOWLEDGE };
+            }
+            let more = read == room || self.input.poll_read_ready(cx).is_ready();
+            return Poll::Ready(Ok(if more { Came::Part } else { Came::All }));
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::client::{Outgoing, Phase as ClientPhase};
+use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::NodeId;
 use crate::io::{Effect, EngineChoice, EngineFacts};
@@ -134,6 +135,7 @@ impl Session {
             return;
         }
         self.root = None;
+        self.ending = Ending::No;
         let refusal = Failure::loud(FailureId::EngineMissing, reason);
         let abandoned = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
         self.refuse_start(&refusal);

@@ -338,6 +338,33 @@ fn terminate_passes_to_an_engine_that_knows_it_and_the_session_waits_for_the_cli
 }
 
 #[test]
+fn terminate_while_the_engine_starts_refuses_the_launch_as_soon_as_it_is_gone() {
+    for phase in [Phase::EngineInitializes, Phase::LaunchWaits] {
+        let (mut rig, client, node) = reach(phase, true);
+        let terminate = rig.request(client, "terminate", json!({}));
+        assert_eq!(rig.response(client, terminate)["success"], true);
+        rig.node_ended(node.unwrap(), "signal 15", "");
+        rig.assert_nothing_owed();
+    }
+}
+
+#[test]
+fn an_engine_that_was_called_off_while_it_started_leaves_nothing_of_its_end_to_the_next() {
+    let (mut rig, client, node) = reach(Phase::LaunchWaits, true);
+    rig.request(client, "terminate", json!({}));
+    rig.node_failed(node.unwrap(), "it was called off");
+    rig.request(client, "launch", json!({"type": "python"}));
+    let node = rig.started[1].0;
+    rig.node_up(node);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    let launch = rig.got(node, "launch");
+    rig.answer(node, &launch, json!({}));
+    rig.lose(client);
+    rig.got(node, "disconnect");
+}
+
+#[test]
 fn terminate_before_there_is_anything_to_end_leaves_the_launch_possible() {
     let mut rig = Rig::new();
     let client = rig.join();
@@ -391,8 +418,11 @@ fn with_others_present_a_disconnect_detaches_its_sender_only() {
     let (mut rig, first, node) = Rig::running();
     let second = rig.join();
     rig.request(second, "initialize", json!({"adapterID": "python"}));
+    let open = rig.request(second, "threads", json!({}));
+    rig.engine_heard(node);
     rig.heard(second);
     rig.request(first, "disconnect", json!({"terminateDebuggee": true}));
+    assert!(!rig.has_answer(second, open), "what the other one waits for is none of this");
     assert_eq!(rig.closed(first), Some(&CloseReason::Disconnected));
     assert!(rig.engine_heard(node).is_empty() && rig.stopped.is_empty());
     rig.stop(node, 1);

@@ -172,6 +172,17 @@ fn whichever_comes_first_of_continued_stopped_and_the_answer_commits_the_resume(
 }
 
 #[test]
+fn what_an_evaluation_outside_any_frame_gave_ends_with_any_resume() {
+    let (mut rig, client, node) = Rig::at_a_stop();
+    let evaluated = json!({"result": "{..}", "variablesReference": 9});
+    let answer = rig.round_trip(client, node, "evaluate", json!({"expression": "x"}), evaluated);
+    let whole = &answer["body"]["variablesReference"];
+    let one = json!({"threadId": 2, "singleThread": true});
+    rig.round_trip(client, node, "continue", one, json!({"allThreadsContinued": false}));
+    assert_eq!(refused(&mut rig, client, "variables", json!({"variablesReference": whole})).0, 9010);
+}
+
+#[test]
 fn the_late_answer_of_one_step_does_not_commit_the_next_one() {
     let (mut rig, client, node) = Rig::at_a_stop();
     rig.request(client, "next", json!({"threadId": 1}));

@@ -379,12 +379,13 @@ fn a_client_that_sends_everything_at_once_is_served_in_order() {
     rig.request(client, "launch", json!({"program": "x.py"}));
     rig.request(client, "setBreakpoints", json!({}));
     rig.request(client, "configurationDone", json!({}));
+    rig.request(client, "pause", json!({"threadId": 1}));
     let node = rig.started[0].0;
     rig.node_up(node);
     let initialize = rig.got(node, "initialize");
     assert!(rig.engine_heard(node).is_empty(), "nothing but `initialize` until that is answered");
     rig.answer(node, &initialize, capabilities());
-    assert_eq!(rig.engine_names(node), ["?launch", "?setBreakpoints", "?configurationDone"]);
+    assert_eq!(rig.engine_names(node), ["?launch", "?pause", "?setBreakpoints", "?configurationDone"]);
 }
 
 #[test]

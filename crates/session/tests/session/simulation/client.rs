@@ -38,12 +38,15 @@ enum Connection {
     Gone,
 }
 
-const EXTRA: [&str; 12] = [
+const EXTRA: [&str; 15] = [
     "threads",
     "stackTrace",
     "stackTrace",
     "evaluate",
+    "evaluate",
     "continue",
+    "continue",
+    "next",
     "next",
     "stepIn",
     "pause",
@@ -217,7 +220,9 @@ impl Client {
     fn learn(&mut self, body: &Value, birth: Birth) {
         let numbers = [("frameId", "/stackFrames/0/id"), ("variablesReference", "/variablesReference")];
         for (key, place) in numbers {
-            if let Some(number) = body.pointer(place).and_then(Value::as_i64) {
+            if let Some(number) = body.pointer(place).and_then(Value::as_i64)
+                && number != 0
+            {
                 self.references.push((key, number, birth));
             }
         }
