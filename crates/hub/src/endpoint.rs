@@ -5,10 +5,11 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use breakroom_dap::{Packet, Part};
 use breakroom_wire::{ContentLength, Decode, Peer, header};
@@ -17,7 +18,6 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use tokio::io::unix::AsyncFd;
-use tokio::time::Instant;
 
 use crate::watched::watched;
 
@@ -26,9 +26,8 @@ const SHARE_FROM: usize = 16 << 10;
 /// As long as this much waits to be written, the session keeps the rest in its own queue.
 const WRITE_AHEAD: usize = 256 << 10;
 const SLICES: usize = 16;
-/// How long a peer with Nagle on may have to wait before it can send its next message. Acknowledging each message
-/// at once would take a system call and a packet for something that the answer brings anyway.
-const ACKNOWLEDGE: Duration = Duration::from_millis(1);
+/// When the system acknowledges by itself.
+const DELAYED: RangeInclusive<Duration> = Duration::from_millis(35)..=Duration::from_millis(60);
 
 pub(crate) struct Endpoint {
     input: Rc<AsyncFd<OwnedFd>>,
@@ -55,19 +54,20 @@ enum Nature {
     Other,
 }
 
-/// Stock debugpy writes header and body apart with Nagle on: each waits until the one before is acknowledged, and
-/// the system by itself takes its time for that, 40 ms.
+/// A peer with Nagle on holds bytes back until those before are acknowledged, and the system by itself takes 40 ms for
+/// that. Acknowledging everything at once would cost every other peer a system call and a packet a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
-    /// Nothing of a message is held back, but the next message may be.
-    WholeMessages,
-    Pieces,
+    Sends,
+    /// It was seen to write a message in pieces, as stock debugpy does, or to go on just when 40 ms were over.
+    Waits,
 }
 
+/// Whether the peer was told that its bytes came. What is written to it tells it as well.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Acknowledged {
     Yes,
-    Owed { by: Instant },
+    Owed { since: Instant },
 }
 
 impl Endpoint {
@@ -76,7 +76,7 @@ impl Endpoint {
         let mut nature = Nature::Other;
         if is_tcp(&input) {
             sockopt::set_tcp_nodelay(&output, true)?;
-            nature = Nature::Tcp { manner: Manner::WholeMessages, acknowledged: Acknowledged::Yes };
+            nature = Nature::Tcp { manner: Manner::Sends, acknowledged: Acknowledged::Yes };
         }
         // Watched twice, a socket would wake its session twice for every message.
         let one_socket = is_same_socket(&input, &output)?;
@@ -111,9 +111,7 @@ impl Endpoint {
             if read < room {
                 ready.clear_ready();
             }
-            if let Nature::Tcp { acknowledged: acknowledged @ Acknowledged::Yes, .. } = &mut self.nature {
-                *acknowledged = Acknowledged::Owed { by: Instant::now() + ACKNOWLEDGE };
-            }
+            self.nature.owe();
             let more = read == room || self.input.poll_read_ready(cx).is_ready();
             return Poll::Ready(Ok(if more { Came::Part } else { Came::All }));
         }
@@ -151,35 +149,33 @@ impl Endpoint {
         Poll::Ready(Ok(()))
     }
 
-    /// To be called when there is nothing else to do: a peer that waits for it is told at once that its bytes came.
+    /// To be called when there is nothing else to do: a peer that waits for it is told that its bytes came.
     pub fn rest(&mut self) {
-        let Nature::Tcp { manner, acknowledged: Acknowledged::Owed { by } } = &mut self.nature else {
+        let Nature::Tcp { manner, acknowledged: acknowledged @ Acknowledged::Owed { .. } } = &mut self.nature
+        else {
             return;
         };
-        if *manner == Manner::WholeMessages && self.decoder.is_within_message() {
-            *manner = Manner::Pieces;
+        if *manner == Manner::Sends && self.decoder.is_within_message() {
+            *manner = Manner::Waits;
         }
-        if *manner == Manner::Pieces {
-            *by = Instant::now();
-            self.acknowledge();
-        }
-    }
-
-    /// When the peer must know that its bytes came. Usually an answer tells it before.
-    pub fn deadline(&self) -> Option<Instant> {
-        match self.nature {
-            Nature::Tcp { acknowledged: Acknowledged::Owed { by }, .. } => Some(by),
-            _ => None,
-        }
-    }
-
-    pub fn acknowledge(&mut self) {
-        if let Nature::Tcp { acknowledged, .. } = &mut self.nature
-            && matches!(acknowledged, Acknowledged::Owed { by } if *by <= Instant::now())
-        {
+        if *manner == Manner::Waits {
             *acknowledged = Acknowledged::Yes;
             let _ = sockopt::set_tcp_quickack(self.input.get_ref(), true);
         }
+    }
+}
+
+impl Nature {
+    /// Bytes came.
+    fn owe(&mut self) {
+        let Nature::Tcp { manner, acknowledged } = self else { return };
+        let now = Instant::now();
+        if let Acknowledged::Owed { since } = acknowledged
+            && DELAYED.contains(&now.duration_since(*since))
+        {
+            *manner = Manner::Waits;
+        }
+        *acknowledged = Acknowledged::Owed { since: now };
     }
 }
 

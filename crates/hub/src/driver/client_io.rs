@@ -154,13 +154,12 @@ impl ClientIo {
         }
     }
 
-    /// When a header that was begun must have ended, or the connection wants something.
+    /// When a header that was begun must have ended.
     pub fn deadline(&self) -> Option<Instant> {
-        self.header_by.into_iter().chain(self.endpoint.deadline()).min()
+        self.header_by
     }
 
     pub fn on_timer(&mut self, session: &mut Session, began: Instant) {
-        self.endpoint.acknowledge();
         if self.header_by.is_some_and(|by| by <= Instant::now()) && matches!(self.state, State::Open) {
             let reason =
                 "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();

@@ -198,17 +198,15 @@ impl NodeIo {
     }
 
     pub fn deadline(&self) -> Option<Instant> {
-        let life = match self.life {
+        match self.life {
             Life::Running { close_by } => close_by,
             Life::Draining { until, .. } => Some(until),
             Life::Told | Life::Gone => None,
-        };
-        life.into_iter().chain(self.endpoint.deadline()).min()
+        }
     }
 
     pub fn on_timer(&mut self) {
         let now = Instant::now();
-        self.endpoint.acknowledge();
         match &mut self.life {
             Life::Running { close_by } if close_by.is_some_and(|by| by <= now) => {
                 *close_by = None;
