@@ -8,7 +8,6 @@
 pub mod check;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A value inside `whole`, starting at `start`.
@@ -129,16 +128,20 @@ pub struct Key<'a> {
     raw: &'a [u8],
     /// Where the member begins: its key's opening quote.
     pub start: usize,
+    spelling: Spelling,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Plain,
+    Escaped,
 }
 
 impl<'a> Key<'a> {
     pub fn is(self, name: &str) -> bool {
-        let is_escaped = || self.raw.contains(&b'\\');
-        // An escaped key is longer than what it says, so most keys are told apart by their length.
-        match self.raw.len().cmp(&name.len()) {
-            Ordering::Less => false,
-            Ordering::Equal => self.raw == name.as_bytes() && !is_escaped(),
-            Ordering::Greater => is_escaped() && unescape(self.raw) == name,
+        match self.spelling {
+            Spelling::Plain => self.raw == name.as_bytes(),
+            Spelling::Escaped => unescape(self.raw) == name,
         }
     }
 
@@ -164,7 +167,10 @@ impl<'a> Iterator for Members<'a> {
         }
         let start = skip_space(whole, colon + 1);
         self.items.pending = Some(start);
-        Some((Key { raw: &whole[quote + 1..end - 1], start: quote }, Json { whole, start }))
+        let raw = &whole[quote + 1..end - 1];
+        // Once for all the names that the key is compared with.
+        let spelling = if raw.contains(&b'\\') { Spelling::Escaped } else { Spelling::Plain };
+        Some((Key { raw, start: quote, spelling }, Json { whole, start }))
     }
 }
 

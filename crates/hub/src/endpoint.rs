@@ -23,8 +23,9 @@ use crate::watched::watched;
 
 /// Parts of a message from this size on are written from where they are instead of being copied.
 const SHARE_FROM: usize = 16 << 10;
-/// As long as this much waits to be written, the session keeps the rest in its own queue.
-const WRITE_AHEAD: usize = 256 << 10;
+/// As long as this much memory waits to be written, the session keeps the rest in its own queue, and an engine whose
+/// clients are all so far behind is not read.
+const WRITE_AHEAD: usize = 2 << 20;
 const SLICES: usize = 16;
 /// When the system acknowledges by itself.
 const DELAYED: RangeInclusive<Duration> = Duration::from_millis(35)..=Duration::from_millis(60);
@@ -118,12 +119,7 @@ impl Endpoint {
     }
 
     pub fn wants_more(&self) -> bool {
-        self.pending.bytes < WRITE_AHEAD
-    }
-
-    /// Whether the peer took everything.
-    pub fn is_clear(&self) -> bool {
-        self.pending.bytes == 0
+        self.pending.bytes + self.pending.front_written < WRITE_AHEAD
     }
 
     pub fn push(&mut self, packet: &Packet) {
@@ -185,6 +181,8 @@ struct Unwritten {
     segments: VecDeque<Bytes>,
     tail: Vec<u8>,
     bytes: usize,
+    /// How much of the first segment is written: a large message holds all its memory until its last byte is.
+    front_written: usize,
 }
 
 impl Unwritten {
@@ -233,6 +231,7 @@ impl Unwritten {
         if self.bytes == 0 {
             self.segments.clear();
             self.tail.clear();
+            self.front_written = 0;
         } else {
             self.seal();
             self.advance(written);
@@ -244,10 +243,12 @@ impl Unwritten {
         while let Some(front) = self.segments.front_mut() {
             if front.len() > written {
                 let _ = front.split_to(written);
+                self.front_written += written;
                 return;
             }
             written -= front.len();
             self.segments.pop_front();
+            self.front_written = 0;
         }
     }
 }
@@ -269,6 +270,8 @@ mod tests {
     use super::*;
     use breakroom_dap::Message;
     use std::io::Read;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::UnixStream;
 
     #[test]
@@ -300,5 +303,51 @@ mod tests {
         drop(ours);
         theirs.read_to_end(&mut received).unwrap();
         assert!(received == expected);
+    }
+
+    #[test]
+    fn a_large_message_counts_as_waiting_until_its_memory_is_free() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let ours = OwnedFd::from(ours);
+        let text = format!(r#"{{"seq":1,"type":"event","event":"e","body":"{}"}}"#, "x".repeat(1_000_000));
+        let message = Message::from_engine(text.into()).unwrap();
+        let mut unwritten = Unwritten::default();
+        unwritten.push(&message.renumbered(7, Default::default()));
+        let whole = unwritten.bytes;
+        let mut buffer = vec![0; 70_000];
+        while unwritten.bytes > 0 {
+            while unwritten.bytes > 0 && unwritten.write(&ours).is_ok() {}
+            let held = unwritten.bytes + unwritten.front_written;
+            assert!(unwritten.bytes == 0 && held == 0 || held > whole - 100, "{held} of {whole}");
+            let _ = theirs.read(&mut buffer).unwrap();
+        }
+    }
+
+    async fn read(endpoint: &mut Endpoint) -> Came {
+        std::future::poll_fn(|cx| endpoint.poll_read(cx)).await.unwrap()
+    }
+
+    fn waits(endpoint: &Endpoint) -> bool {
+        matches!(endpoint.nature, Nature::Tcp { manner: Manner::Waits, .. })
+    }
+
+    #[tokio::test]
+    async fn only_a_peer_that_writes_in_pieces_is_acknowledged_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        peer.set_nodelay(true).unwrap();
+        let socket = OwnedFd::from(listener.accept().unwrap().0);
+        let mut endpoint =
+            Endpoint::new(socket.try_clone().unwrap(), socket, Peer::Adapter, 1 << 20).unwrap();
+        assert!(Rc::ptr_eq(&endpoint.input, &endpoint.output), "one socket is watched once");
+        for (bytes, expected) in [("Content-Length: 2\r\n\r\n{}", false), ("Content-Length: 2\r\n\r\n", true)]
+        {
+            peer.write_all(bytes.as_bytes()).unwrap();
+            assert!(read(&mut endpoint).await == Came::All);
+            while endpoint.decoder.next().unwrap().is_some() {}
+            endpoint.rest();
+            assert_eq!(waits(&endpoint), expected, "{bytes:?}");
+        }
     }
 }

@@ -138,7 +138,7 @@ impl ClientIo {
 
     /// Whether it takes what it is sent. One that is leaving keeps nobody waiting.
     pub fn keeps_up(&self) -> bool {
-        !matches!(self.state, State::Open) || self.endpoint.is_clear()
+        !matches!(self.state, State::Open) || self.endpoint.wants_more()
     }
 
     /// Tells the door why it ends, so that its process can say so.
