@@ -26,7 +26,8 @@ const PYTHON: Language = Language {
 #[test]
 fn the_tour_over_stdio_in_the_shared_hub() {
     let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
+    let mut session =
+        Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
     session.initialize(json!({}));
     tour(session, json!({}));
     desk.leave(Hub::Shared);
@@ -35,7 +36,8 @@ fn the_tour_over_stdio_in_the_shared_hub() {
 #[test]
 fn a_program_that_spins_is_paused_and_terminated() {
     let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Private, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
+    let mut session =
+        Session::new(desk.editor(Hub::Private, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
     session.initialize(json!({}));
     pause_and_terminate(session);
     desk.leave(Hub::Private);
@@ -44,7 +46,8 @@ fn a_program_that_spins_is_paused_and_terminated() {
 #[test]
 fn v() {
     let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Private, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
+    let mut session =
+        Session::new(desk.editor(Hub::Private, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
     session.initialize(json!({}));
     visit(session, json!({}));
     desk.leave(Hub::Private);

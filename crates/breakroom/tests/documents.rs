@@ -113,7 +113,9 @@ fn examples(text: &str) -> Vec<(String, Vec<String>)> {
 fn matches(expected: &[String], printed: &[String]) -> bool {
     match expected.split_first() {
         None => printed.is_empty(),
-        Some((first, rest)) if first == "..." => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        Some((first, rest)) if first == "..." => {
+            (0..=printed.len()).any(|skip| matches(rest, &printed[skip..]))
+        }
         Some((first, rest)) => printed.first() == Some(first) && matches(rest, &printed[1..]),
     }
 }

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::edit::{Edit, Packet, With};
-use crate::json::{Json, Key};
 use crate::json::check::{Flaw, check};
+use crate::json::{Json, Key};
 
 /// Larger numbers cannot be echoed by a client that keeps numbers as doubles.
 pub const MAX_SEQ: i64 = 1 << 53;
@@ -99,9 +99,9 @@ impl Message {
         let text = |value: Option<Json>| value.and_then(Json::as_str).map(|text| text.as_ref().into());
         let kind = found.kind.ok_or(ScanError::NoType)?;
         let envelope = match kind.as_str().as_deref() {
-            Some("request") => {
-                Envelope::Request { command: text(found.command).ok_or(ScanError::NoName("request", "command"))? }
-            }
+            Some("request") => Envelope::Request {
+                command: text(found.command).ok_or(ScanError::NoName("request", "command"))?,
+            },
             Some("event") => {
                 Envelope::Event { event: text(found.event).ok_or(ScanError::NoName("event", "event"))? }
             }
@@ -152,6 +152,14 @@ impl Message {
 
     pub fn envelope(&self) -> &Envelope {
         &self.envelope
+    }
+
+    /// The name of an event; nothing else has one.
+    pub fn event_name(&self) -> Option<&str> {
+        match &self.envelope {
+            Envelope::Event { event } => Some(event),
+            _ => None,
+        }
     }
 
     /// `arguments` of a request, `body` of a response or event.
@@ -360,7 +368,10 @@ mod tests {
             (r#"{"seq":-1,"type":"request","command":"x"}"#, "-1"),
             (r#"{"seq":9007199254740993,"type":"request","command":"x"}"#, "2^53"),
             (r#"{"seq":1,"type":"request","command":"x""#, "ends too early"),
-            (r#"{"seq":1,"type":"request","command":"x","arguments":{},"arguments":{}}"#, "`arguments` twice"),
+            (
+                r#"{"seq":1,"type":"request","command":"x","arguments":{},"arguments":{}}"#,
+                "`arguments` twice",
+            ),
             (r#"{"seq":1,"type":"request","command":"x","comm\u0061nd":"y"}"#, "`command` twice"),
             (
                 r#"{"seq":1,"type":"request","command":"x","arguments":{"a": }}"#,
@@ -380,7 +391,9 @@ mod tests {
 
     #[test]
     fn keys_of_another_kind_of_message_route_nothing() {
-        let message = client(r#"{"event":"x","body":{"a":1},"seq":1,"type":"request","command":"launch","arguments":{"b":2}}"#);
+        let message = client(
+            r#"{"event":"x","body":{"a":1},"seq":1,"type":"request","command":"launch","arguments":{"b":2}}"#,
+        );
         let message = message.unwrap();
         assert!(matches!(message.envelope(), Envelope::Request { command } if &**command == "launch"));
         assert_eq!(message.payload().and_then(|arguments| arguments.i64("b")), Some(2));

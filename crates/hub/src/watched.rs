@@ -26,7 +26,8 @@ pub(crate) fn watched(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 /// To be called before anything else is opened.
 #[allow(unsafe_code)]
 pub fn close_inherited() -> io::Result<()> {
-    let number = |entry: io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse::<RawFd>().ok();
+    let number =
+        |entry: io::Result<std::fs::DirEntry>| entry.ok()?.file_name().to_str()?.parse::<RawFd>().ok();
     let open: Vec<RawFd> = std::fs::read_dir("/proc/self/fd")?.filter_map(number).collect();
     for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
         // The listing itself was open while it was read and is closed by now.

@@ -141,6 +141,7 @@ impl Session {
             self.launch = Launch::Unasked;
             self.refuse(id, seq, start.command(), &refusal(start.command()));
         }
+        self.refuse_breakpoints(Some(id), &refusal);
         let owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
         for (seq, command) in owed {
             match &*command {
@@ -203,6 +204,7 @@ impl Session {
         };
         let asked_for = matches!(client.phase, ClientPhase::Leaving(CloseReason::Disconnected));
         self.fail_unanswered(client.unanswered());
+        self.forget_breakpoints(id);
         if self.launcher == Some(id) {
             let mut left = self.clients.iter().filter(|(_, client)| !client.is_leaving());
             self.launcher = left.next().map(|(id, _)| *id);
@@ -291,6 +293,7 @@ impl Session {
     /// `terminate` did what they ask. `disconnect` comes last, since nothing may follow its answer.
     pub(crate) fn answer_abandoned(&mut self, mut abandoned: Vec<Pending>, refusal: &Failure) {
         abandoned.sort_by_key(|pending| &*pending.command == "disconnect");
+        self.refuse_breakpoints(None, &|_| refusal.clone());
         for pending in abandoned {
             let Some((client, seq)) = pending.asker() else {
                 continue;

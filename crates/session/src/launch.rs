@@ -17,6 +17,7 @@ use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice, EngineFacts};
+use crate::joining::Step;
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::requests::denied;
 use crate::session::Session;
@@ -101,7 +102,10 @@ impl Session {
         let by_adapter_id = by_adapter_id.filter(|id| self.setup.known_engines.contains(id));
         let engine = self.setup.engine.clone().or(by_adapter_id);
         match engine.filter(|_| trusted) {
-            _ if trusted && self.root.is_some() => self.answer_initialize(),
+            _ if trusted && self.root.is_some() => {
+                self.answer_initialize();
+                self.announce();
+            }
             Some(kind) => self.start_engine(EngineChoice::Type(kind)),
             None => {
                 let base = Value::Object(self.setup.base_capabilities.clone());
@@ -176,11 +180,15 @@ impl Session {
         let Phase::Ready { answer } = &node.phase else {
             return;
         };
-        for client in self.clients.values_mut() {
+        let (launcher, missing) = (self.launcher, self.missing());
+        for (id, client) in &mut self.clients {
             if let ClientPhase::Initializing { seq, .. } = client.phase {
                 let naming = answer.naming("initialize");
                 let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
                 client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
+                if launcher.is_some_and(|launcher| launcher != *id) {
+                    client.phase = ClientPhase::Joining { announced: Announced::NotYet, missing };
+                }
             }
         }
     }
@@ -198,9 +206,19 @@ impl Session {
             return;
         }
         for client in self.clients.values_mut() {
-            if matches!(client.phase, ClientPhase::Ready) && client.access.is_granted() {
-                client.event(event("initialized", None), SmallVec::new());
-                client.phase = ClientPhase::Configuring;
+            if !client.access.is_granted() {
+                continue;
+            }
+            match &mut client.phase {
+                ClientPhase::Ready => {
+                    client.event(event("initialized", None), SmallVec::new());
+                    client.phase = ClientPhase::Configuring;
+                }
+                ClientPhase::Joining { announced, .. } if *announced == Announced::NotYet => {
+                    *announced = Announced::Said;
+                    client.send(Outgoing::plain(event("initialized", None)));
+                }
+                _ => {}
             }
         }
     }
@@ -229,6 +247,9 @@ impl Session {
         if !matches!(self.ending, Ending::No) {
             let text = "this session is being ended; start another connection.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
+        }
+        if self.is_joining(client) {
+            return self.attach_joiner(client, seq, command, arguments);
         }
         match &self.launch {
             Launch::Unasked => {}
@@ -259,6 +280,7 @@ impl Session {
             self.engine_is_there(command)?;
         }
         self.launcher = Some(client);
+        self.name = name(arguments);
         self.launch = Launch::Waiting { client, seq, start, message };
         self.send_launch();
         Ok(())
@@ -326,6 +348,7 @@ impl Session {
         });
         if !known || self.launcher.is_some_and(|launcher| launcher != client) {
             self.answer(client, seq, "configurationDone", None);
+            self.advance(client, Step::Configured);
             return Ok(());
         }
         self.forward(client, seq, "configurationDone", message)
@@ -407,6 +430,13 @@ fn introduction(arguments: Option<Json>, declared: &Initialize) -> Value {
     }
     said.entry("adapterID").or_insert_with(|| json!("breakroom"));
     Value::Object(said)
+}
+
+/// What people call the session.
+fn name(arguments: Json) -> String {
+    let own = arguments.get("breakroom").and_then(|own| own.str("name"));
+    let said = own.or_else(|| arguments.str("name")).or_else(|| arguments.str("program")).unwrap_or_default();
+    said.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// Which engine the launch asks for: its own record first, then the type, then the program's file.

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
+use crate::ledger::ShelfId;
 use crate::threads::{Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
@@ -76,6 +77,10 @@ pub(crate) enum Purpose {
     Client { client: ClientId, seq: FromClient, life: Life, resumes: Option<Resumes> },
     /// The hub's own `initialize`.
     Initialize,
+    /// Breakpoints; the ledger knows who waits.
+    Shelf(ShelfId),
+    /// Something the hub told the engine for nobody in particular.
+    Nobody,
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
     End { asker: Option<(ClientId, FromClient)> },
 }
@@ -184,7 +189,9 @@ impl Node {
             Phase::Ending if self.last.0 == 0 => return None,
             Phase::Ending => self.lanes.urgent.pop_front()?,
             Phase::Ready { .. } => match self.lanes.urgent.pop_front() {
-                None if self.gate == Gate::UntilAnnounced && self.announced == Announced::NotYet => return None,
+                None if self.gate == Gate::UntilAnnounced && self.announced == Announced::NotYet => {
+                    return None;
+                }
                 None => self.lanes.normal.pop_front()?,
                 Some(urgent) => urgent,
             },
@@ -273,11 +280,7 @@ impl Node {
 
     /// A request that was to resume something will not be sent after all.
     pub fn take_back_resume(&mut self, pending: &Pending) {
-        if let Purpose::Client {
-            resumes: Some(resumes),
-            ..
-        } = pending.purpose
-        {
+        if let Purpose::Client { resumes: Some(resumes), .. } = pending.purpose {
             self.threads.abort_resume(resumes.resume);
         }
     }
@@ -304,7 +307,7 @@ impl Pending {
         match self.purpose {
             Purpose::Client { client, seq, .. } => Some((client, seq)),
             Purpose::End { asker } => asker,
-            Purpose::Initialize => None,
+            Purpose::Initialize | Purpose::Shelf(_) | Purpose::Nobody => None,
         }
     }
 }

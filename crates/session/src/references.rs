@@ -86,11 +86,7 @@ impl Session {
             return Ok(None);
         };
         match node.threads.begin_resume(thread, single, client) {
-            Ok(resume) => Ok(Some(Resumes {
-                thread,
-                single,
-                resume,
-            })),
+            Ok(resume) => Ok(Some(Resumes { thread, single, resume })),
             Err(by) => Err(self.resumed_by(by)),
         }
     }
@@ -101,20 +97,14 @@ impl Session {
             node.take_back_resume(&pending);
         }
         if let Some((client, seq)) = pending.asker() {
-            let text = format!(
-                "`{}` was not sent: the stop that it refers to ended first.",
-                pending.command
-            );
+            let text = format!("`{}` was not sent: the stop that it refers to ended first.", pending.command);
             let refusal = Failure::quiet(FailureId::StaleReference, text);
             self.refuse(client, seq, &pending.command, &refusal);
         }
     }
 
     fn resumed_by(&self, ResumedBy(by): ResumedBy) -> Failure {
-        let name = self
-            .clients
-            .get(&by)
-            .map_or("a client that left", |client| client.name());
+        let name = self.clients.get(&by).map_or("a client that left", |client| client.name());
         Failure::quiet(FailureId::NotStopped, format!("not stopped: resumed by {name}"))
     }
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::client::Outgoing;
 use crate::edge;
-use crate::ids::NodeId;
+use crate::ids::{ClientId, NodeId};
 use crate::minted::Origin;
 use crate::node::{Purpose, Resumes};
 use crate::session::Session;
@@ -23,6 +23,8 @@ impl Session {
         };
         match pending.purpose {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
+            Purpose::Nobody => {}
+            Purpose::Shelf(shelf) => self.on_shelf_answered(shelf, &message, success),
             Purpose::End { asker } => {
                 if let Some((client, seq)) = asker {
                     self.answer(client, seq, &pending.command, None);
@@ -31,7 +33,7 @@ impl Session {
             }
             Purpose::Client { client, seq, life, resumes } => {
                 if let Some(resumes) = resumes {
-                    self.on_resume_answered(node, resumes, &message, success);
+                    self.on_resume_answered(node, client, resumes, &message, success);
                 }
                 let failed = (!success).then(|| why(&message));
                 if &*pending.command == "disconnect" {
@@ -71,6 +73,7 @@ impl Session {
     fn on_resume_answered(
         &mut self,
         node: NodeId,
+        client: ClientId,
         resumes: Resumes,
         message: &Message,
         success: bool,
@@ -81,6 +84,7 @@ impl Session {
         if success {
             let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
             known.threads.commit_resume(resumes.thread, all, resumes.resume);
+            self.tell_resumed(client, resumes.thread, all);
         } else {
             known.threads.abort_resume(resumes.resume);
         }

@@ -71,6 +71,15 @@ impl Session {
             "disconnect" => self.disconnect(client, seq, message),
             "terminate" => self.terminate(client, seq, message),
             "cancel" => self.cancel(client, seq, message),
+            "setBreakpoints"
+            | "setFunctionBreakpoints"
+            | "setInstructionBreakpoints"
+            | "setDataBreakpoints" => self.set_breakpoints(client, seq, command, message),
+            "setExceptionBreakpoints" => self.set_exceptions(client, seq, message),
+            "breakroom/breakpoints" => {
+                self.list_breakpoints(client, seq);
+                Ok(())
+            }
             _ if command.starts_with("breakroom/") => Err(Failure::quiet(
                 FailureId::UnknownVerb,
                 format!("this hub has no `{command}`; it may be older than its client."),

@@ -15,8 +15,10 @@ use crate::failure::{Failure, Show};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
 use crate::io::{Effect, Input};
 use crate::launch::Launch;
+use crate::ledger::{FileId, Ledger};
 use crate::minted::Minted;
 use crate::node::{Node, Phase, Turn};
+use crate::picture::Picture;
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +29,8 @@ pub struct Setup {
     pub known_engines: Vec<String>,
     /// Capabilities to answer with as long as no engine is chosen.
     pub base_capabilities: Map<String, Value>,
+    /// Tells which file a path means. Without it paths are compared as they are written.
+    pub identify: Option<fn(&str) -> Option<FileId>>,
 }
 
 #[derive(Debug)]
@@ -43,6 +47,10 @@ pub struct Session {
     pub(crate) introduction: Value,
     pub(crate) ending: Ending,
     pub(crate) minted: Minted,
+    pub(crate) ledger: Ledger,
+    pub(crate) picture: Picture,
+    /// What people call the session: what the launch calls it, or its program.
+    pub(crate) name: String,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
     pub(crate) terminals: HashMap<Ticket, (NodeId, FromEngine)>,
     pub(crate) now: Time,
@@ -64,6 +72,9 @@ impl Session {
             introduction: Value::Null,
             ending: Ending::No,
             minted: Minted::default(),
+            ledger: Ledger::default(),
+            picture: Picture::default(),
+            name: String::new(),
             terminals: HashMap::new(),
             now: Time::default(),
             effects: VecDeque::new(),

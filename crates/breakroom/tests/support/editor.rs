@@ -26,10 +26,7 @@ pub struct Desk {
 
 impl Desk {
     pub fn new() -> Desk {
-        Desk {
-            sandbox: Sandbox::new(env!("CARGO_BIN_EXE_breakroom")),
-            hub: None,
-        }
+        Desk { sandbox: Sandbox::new(env!("CARGO_BIN_EXE_breakroom")), hub: None }
     }
 
     /// A desk whose hub was started by somebody else: in another folder, with another environment and umask.

@@ -109,11 +109,7 @@ pub struct Stop {
 impl<'a> Session<'a> {
     pub fn new(mut client: Strict, language: &'a Language, debuggee: Debuggee) -> Self {
         client.allow(language.events);
-        Session {
-            client,
-            language,
-            debuggee,
-        }
+        Session { client, language, debuggee }
     }
 
     pub fn initialize(&mut self, more: Value) -> Value {
@@ -154,10 +150,7 @@ impl<'a> Session<'a> {
         if let Some(mark) = mark {
             assert_eq!(top["line"], self.language.line(mark), "{top}");
         }
-        Stop {
-            thread,
-            frame: top["id"].clone(),
-        }
+        Stop { thread, frame: top["id"].clone() }
     }
 
     pub fn stack(&mut self, thread: &Value) -> Vec<Value> {
@@ -185,7 +178,8 @@ impl<'a> Session<'a> {
         let scopes = self.client.call("scopes", json!({"frameId": stop.frame}));
         let scopes = scopes["body"]["scopes"].as_array().cloned().unwrap_or_default();
         let locals = scopes.iter().find(|scope| scope["name"] == self.language.names.locals);
-        let locals = locals.unwrap_or_else(|| panic!("no scope `{}` in {scopes:?}", self.language.names.locals));
+        let locals =
+            locals.unwrap_or_else(|| panic!("no scope `{}` in {scopes:?}", self.language.names.locals));
         locals["variablesReference"].clone()
     }
 
@@ -252,7 +246,8 @@ pub fn tour(mut session: Session<'_>, more: Value) {
     session.look_at_children(&stop, &language.point);
 
     let inside = session.step("stepIn", &stop, names.add, None);
-    let before_last = (1..language.lines_to_add).fold(inside, |inside, _| session.step("next", &inside, names.add, None));
+    let before_last =
+        (1..language.lines_to_add).fold(inside, |inside, _| session.step("next", &inside, names.add, None));
     let inside = session.step("next", &before_last, names.add, Some("add"));
     assert_eq!(session.evaluate(&inside, "a + b"), "42");
     let locals = session.locals(&inside);
