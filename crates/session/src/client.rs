@@ -7,6 +7,7 @@ use breakroom_dap::{Edit, Envelope, Message, Packet};
 use smallvec::SmallVec;
 
 use crate::access::Access;
+use crate::company::Manners;
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::Missing;
 use crate::node::Announced;
@@ -20,6 +21,7 @@ pub(crate) struct Client {
     pub access: Access,
     pub phase: Phase,
     pub declared: Initialize,
+    pub manners: Manners,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
     told: Told,
@@ -105,6 +107,7 @@ impl Client {
             access,
             phase: Phase::Connected,
             declared: Initialize::default(),
+            manners: Manners::default(),
             asked: HashMap::new(),
             told: Told::Nothing,
             stopped: HashSet::new(),

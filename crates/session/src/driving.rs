@@ -1,7 +1,7 @@
 //! Who let the program run: every other client hears of it exactly once, before it hears of the next stop.
 
 use breakroom_dap::view::Run;
-use breakroom_dap::{Message, event};
+use breakroom_dap::{Edit, Message, event};
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -40,11 +40,12 @@ impl Session {
     }
 
     /// A stop. If it overtook everything that would have told of the resume before it, that is told first.
-    pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) {
+    /// Returns the edit that says who resumed.
+    pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) -> Option<Edit> {
         let Run { thread, all, .. } = Run::of(message.payload());
         let all = all.unwrap_or(false);
-        let Some(known) = self.nodes.get_mut(&node) else { return };
-        if let Some(by) = known.threads.resumer(thread) {
+        let resumer = self.nodes.get(&node)?.threads.resumer(thread);
+        if let Some(by) = resumer {
             self.tell_resumed(by, thread, all);
         }
         if let Some(known) = self.nodes.get_mut(&node) {
@@ -54,5 +55,6 @@ impl Session {
         for client in self.clients.values_mut() {
             client.believes_stopped(thread);
         }
+        self.explain_stop(message, resumer)
     }
 }

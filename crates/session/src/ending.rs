@@ -15,8 +15,9 @@ use crate::client::{CloseReason, Phase as ClientPhase};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
+use crate::ledger::Asker;
 use crate::launch::{Launch, Start};
-use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Waiting};
+use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then, Waiting};
 use crate::session::Session;
 
 /// How long an engine may take to answer `disconnect`.
@@ -67,7 +68,7 @@ impl Session {
         let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
         let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
-        let purpose = Purpose::Client { client, seq, life: crate::threads::Life::Session, resumes: None };
+        let purpose = Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
         self.ask_to_end(message, purpose, debuggee);
         Ok(())
     }
@@ -142,6 +143,9 @@ impl Session {
             self.refuse(id, seq, start.command(), &refusal(start.command()));
         }
         self.refuse_breakpoints(Some(id), &refusal);
+        for (Asker { seq, .. }, command) in self.reads.withdraw(id, None) {
+            self.refuse(id, seq, &command, &refusal(&command));
+        }
         let owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
         for (seq, command) in owed {
             match &*command {
@@ -294,6 +298,9 @@ impl Session {
     pub(crate) fn answer_abandoned(&mut self, mut abandoned: Vec<Pending>, refusal: &Failure) {
         abandoned.sort_by_key(|pending| &*pending.command == "disconnect");
         self.refuse_breakpoints(None, &|_| refusal.clone());
+        for (Asker { client, seq }, command) in self.reads.abandon() {
+            self.refuse(client, seq, &command, refusal);
+        }
         for pending in abandoned {
             let Some((client, seq)) = pending.asker() else {
                 continue;

@@ -19,17 +19,20 @@ impl Session {
         let Some(known) = self.nodes.get_mut(&node) else {
             return self.odd();
         };
+        let mut explained = None;
         match &*event {
             "initialized" => return self.on_initialized(node),
-            "stopped" => self.on_stopped(node, &message),
+            "stopped" => explained = self.on_stopped(node, &message),
             "continued" => return self.on_continued(node, &message),
             "breakpoint" => return self.on_breakpoint_event(&message),
+            "invalidated" => self.forget_reads(),
             "thread" => {
                 let body = message.payload();
                 let exited = body.and_then(|body| body.str("reason")).as_deref() == Some("exited");
                 if let Some(thread) = body.filter(|_| exited).and_then(|body| body.i64("threadId")) {
                     known.threads.on_exited(thread);
                 }
+                self.forget_threads_read();
             }
             "capabilities" => {
                 known.capabilities.merge(message.payload().and_then(|body| body.get("capabilities")));
@@ -41,7 +44,7 @@ impl Session {
         // js-debug's console objects can be opened long after the program went on.
         let life = this_stop.filter(|_| &*event != "output").unwrap_or(Life::Session);
         let found = references::by_name(message.bytes());
-        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, found).collect();
+        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, found).chain(explained).collect();
         if self.root == Some(node) {
             self.picture.note(&message, &edits);
         }

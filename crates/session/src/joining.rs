@@ -95,6 +95,9 @@ impl Session {
         for (message, edits) in told {
             let name = message.event_name().unwrap_or_default().to_owned();
             self.tell_one(id, &name, &message, edits);
+            if let Some(client) = self.clients.get_mut(&id).filter(|_| name == "stopped") {
+                client.believes_stopped(message.payload().and_then(|body| body.i64("threadId")));
+            }
         }
         if ended {
             self.tell_one(id, "terminated", &event("terminated", None), SmallVec::new());

@@ -13,12 +13,13 @@ use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::client::{Outgoing, Phase as ClientPhase};
+use crate::company::Manners;
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice, EngineFacts};
 use crate::joining::Step;
-use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
+use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Then, Waiting};
 use crate::requests::denied;
 use crate::session::Session;
 use crate::threads::Life;
@@ -248,6 +249,9 @@ impl Session {
             let text = "this session is being ended; start another connection.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
+        if let Some(known) = self.clients.get_mut(&client) {
+            known.manners = Manners::of(own);
+        }
         if self.is_joining(client) {
             return self.attach_joiner(client, seq, command, arguments);
         }
@@ -310,7 +314,7 @@ impl Session {
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, message } => {
                 let edits = launch_edits(message.payload(), &node.facts.launch_defaults);
-                let purpose = Purpose::Client { client, seq, life: Life::Session, resumes: None };
+                let purpose = Purpose::Client { client, seq, life: Life::Session, then: Then::Nothing };
                 let pending = Pending { command: start.command().into(), purpose };
                 node.push_first(Waiting::new(message, edits, Some(pending)));
                 self.launch = Launch::Sent { start };

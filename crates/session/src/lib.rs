@@ -7,6 +7,7 @@
 mod access;
 mod breakpoints;
 mod client;
+mod company;
 mod describe;
 mod driving;
 mod edge;
@@ -21,6 +22,7 @@ mod ledger;
 mod minted;
 mod node;
 mod picture;
+mod reads;
 mod references;
 mod replies;
 mod requests;

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
 use crate::ledger::ShelfId;
+use crate::reads::Question;
 use crate::threads::{Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
@@ -74,7 +75,7 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// Hand it to the client that asked.
-    Client { client: ClientId, seq: FromClient, life: Life, resumes: Option<Resumes> },
+    Client { client: ClientId, seq: FromClient, life: Life, then: Then },
     /// The hub's own `initialize`.
     Initialize,
     /// Breakpoints; the ledger knows who waits.
@@ -83,6 +84,15 @@ pub(crate) enum Purpose {
     Nobody,
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
     End { asker: Option<(ClientId, FromClient)> },
+}
+
+/// What an answer to a client means to others.
+#[derive(Debug)]
+pub(crate) enum Then {
+    Nothing,
+    Resumes(Resumes),
+    /// Whoever asked the same gets the same answer.
+    Serves(Question),
 }
 
 /// The request resumes this thread, or all.
@@ -280,7 +290,7 @@ impl Node {
 
     /// A request that was to resume something will not be sent after all.
     pub fn take_back_resume(&mut self, pending: &Pending) {
-        if let Purpose::Client { resumes: Some(resumes), .. } = pending.purpose {
+        if let Purpose::Client { then: Then::Resumes(resumes), .. } = pending.purpose {
             self.threads.abort_resume(resumes.resume);
         }
     }

@@ -9,7 +9,8 @@ use crate::client::Outgoing;
 use crate::edge;
 use crate::ids::{ClientId, NodeId};
 use crate::minted::Origin;
-use crate::node::{Purpose, Resumes};
+use crate::ledger::Asker;
+use crate::node::{Purpose, Resumes, Then};
 use crate::session::Session;
 use crate::threads::Life;
 
@@ -31,29 +32,42 @@ impl Session {
                 }
                 self.engine_left(node);
             }
-            Purpose::Client { client, seq, life, resumes } => {
-                if let Some(resumes) = resumes {
-                    self.on_resume_answered(node, client, resumes, &message, success);
-                }
+            Purpose::Client { client, seq, life, then } => {
                 let failed = (!success).then(|| why(&message));
+                let others = match then {
+                    Then::Nothing => Vec::new(),
+                    Then::Resumes(resumes) => {
+                        self.on_resume_answered(node, client, resumes, &message, success);
+                        Vec::new()
+                    }
+                    Then::Serves(question) => self.reads.answered(question, &message, life, success),
+                };
                 if &*pending.command == "disconnect" {
                     // Nothing may follow its answer, so what else is open is answered first.
                     self.settle(client);
                 }
-                let mut edits: SmallVec<[Edit; 2]> = message.answering(seq.0).into_iter().collect();
-                edits.extend(message.naming(&pending.command));
-                if let Some(body) = message.payload() {
-                    let found = references::in_response(&pending.command, message.bytes(), body);
-                    edits.extend(self.mint(node, life, found));
-                    if let Some(asker) = self.clients.get(&client) {
-                        edits.extend(edge::to_client(&asker.declared, &pending.command, body));
-                    }
-                }
-                if let Some(asker) = self.clients.get_mut(&client) {
-                    asker.send(Outgoing { message, edits, asks: None });
+                for asker in std::iter::once(Asker { client, seq }).chain(others) {
+                    self.deliver(asker, &pending.command, life, &message);
                 }
                 self.after_answer(node, client, &pending.command, failed);
             }
+        }
+    }
+
+    /// Hands an answer of the engine to one who asked, in that client's numbers.
+    pub(crate) fn deliver(&mut self, to: Asker, command: &str, life: Life, message: &Message) {
+        let Some(node) = self.root else { return };
+        let mut edits: SmallVec<[Edit; 2]> = message.answering(to.seq.0).into_iter().collect();
+        edits.extend(message.naming(command));
+        if let Some(body) = message.payload() {
+            let found = references::in_response(command, message.bytes(), body);
+            edits.extend(self.mint(node, life, found));
+            if let Some(asker) = self.clients.get(&to.client) {
+                edits.extend(edge::to_client(&asker.declared, command, body));
+            }
+        }
+        if let Some(asker) = self.clients.get_mut(&to.client) {
+            asker.send(Outgoing { message: message.clone(), edits, asks: None });
         }
     }
 
@@ -98,6 +112,7 @@ impl Session {
             // A resume under way may still fail, and then its references are back.
             node.is_some_and(|node| !matches!(node.threads.check(origin.life), Err(None)))
         });
+        self.forget_ended_reads();
     }
 }
 

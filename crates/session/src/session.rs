@@ -19,6 +19,7 @@ use crate::ledger::{FileId, Ledger};
 use crate::minted::Minted;
 use crate::node::{Node, Phase, Turn};
 use crate::picture::Picture;
+use crate::reads::Reads;
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -49,6 +50,7 @@ pub struct Session {
     pub(crate) minted: Minted,
     pub(crate) ledger: Ledger,
     pub(crate) picture: Picture,
+    pub(crate) reads: Reads,
     /// What people call the session: what the launch calls it, or its program.
     pub(crate) name: String,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
@@ -74,6 +76,7 @@ impl Session {
             minted: Minted::default(),
             ledger: Ledger::default(),
             picture: Picture::default(),
+            reads: Reads::default(),
             name: String::new(),
             terminals: HashMap::new(),
             now: Time::default(),
