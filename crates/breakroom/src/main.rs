@@ -22,10 +22,21 @@ fn main() -> ExitCode {
     match cli.command.perform() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("breakroom: {error:#}");
+            eprintln!("breakroom: {}", sentence(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// The error and its causes, each said once: most of our errors name their cause themselves.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Logs go to stderr: stdout belongs to the protocol or the answer.

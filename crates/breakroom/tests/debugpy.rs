@@ -1,54 +1,232 @@
-//! Python through the real binary.
+//! Python through the real binary: debugpy over stdio and over TCP.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
     pub mod editor;
+    pub mod failures;
     pub mod scenario;
 }
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
 use breakroom_testkit::fixtures::Program;
-use serde_json::json;
-use support::editor::{Desk, Hub};
-use support::scenario::{Children, ExitCode, Language, Names, Session, pause_and_terminate, tour, visit};
+use breakroom_testkit::{Strict, adapters, wait};
+use serde_json::{Value, json};
+use support::editor::{Bystander, Desk, Hub};
+use support::failures::{self, NoProgram};
+use support::scenario::{self, Children, Debuggee, ExitCode, Language, Names, Session};
 
 const PYTHON: Language = Language {
     program: Program::Python,
+    adapter: "debugpy",
     kind: "python",
     launch: |_| json!({"console": "internalConsole"}),
     events: &["output", "process", "thread", "module", "continued", "debugpySockets"],
-    names: Names { main: "main", add: "add", locals: "Locals" },
-    lines_to_add: 1,
+    names: Names { main: "main", add: "add", spin: "spin", locals: "Locals" },
+    lines_before_sum: 0,
+    paused_as: "pause",
+    changed_as: "value",
     numbers: Children { variable: "numbers", child: "2", value: "30" },
     point: Children { variable: "point", child: "'y'", value: "2" },
     exit: ExitCode::Event,
 };
 
 #[test]
-fn the_tour_over_stdio_in_the_shared_hub() {
-    let desk = Desk::new();
-    let mut session =
-        Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
+fn the_tour_over_stdio_through_the_shared_hub() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
     session.initialize(json!({}));
-    tour(session, json!({}));
+    scenario::tour(session, json!({}));
     desk.leave(Hub::Shared);
 }
 
 #[test]
-fn a_program_that_spins_is_paused_and_terminated() {
-    let desk = Desk::new();
-    let mut session =
-        Session::new(desk.editor(Hub::Private, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
-    session.initialize(json!({}));
-    pause_and_terminate(session);
+fn the_tour_over_tcp_connect_through_a_private_hub() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Private, &[]) else { return };
+    session.initialize(json!({"adapterID": "something else"}));
+    session.client.allow(&["capabilities"]);
+    let adapter = adapters::folder().join("debugpy/debugpy/adapter");
+    let args = json!(["python3", adapter, "--host", "127.0.0.1", "--port", "{{port}}"]);
+    let record = json!({"breakroom": {"adapter": {"args": args, "mode": "tcp-connect"}}});
+    scenario::tour(session, record);
     desk.leave(Hub::Private);
 }
 
 #[test]
-fn v() {
-    let desk = Desk::new();
-    let mut session =
-        Session::new(desk.editor(Hub::Private, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
+fn a_program_that_spins_is_paused_and_terminated() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "debugpy"]) else { return };
     session.initialize(json!({}));
-    visit(session, json!({}));
+    scenario::pause_and_terminate(session);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn every_way_to_choose_leads_to_debugpy() {
+    scenario::every_way_to_choose(&PYTHON);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_by_python_itself() {
+    let known = NoProgram::Ran { said: "No such file or directory", code: 1 };
+    failures::missing_program(&PYTHON, &known);
+}
+
+#[test]
+fn a_machine_without_debugpy_learns_how_to_install_it() {
+    failures::missing_adapter(&PYTHON, "pip install");
+}
+
+#[test]
+fn bad_launch_arguments_cost_one_request() {
+    failures::bad_arguments(&PYTHON);
+}
+
+#[test]
+fn a_record_that_cannot_work_is_refused_with_the_reason() {
+    failures::bad_records(&PYTHON);
+}
+
+#[test]
+fn the_launchers_folder_environment_and_umask_reach_the_program_though_the_hub_has_others() {
+    if PYTHON.skipped() {
+        return;
+    }
+    let desk = Desk::with_hub_from_elsewhere();
+    let folder = desk.sandbox.work().canonicalize().unwrap();
+    let text = "import os\nmask = os.umask(0)\nprint(os.getcwd(), os.environ.get('GREETING'), oct(mask), \
+                os.environ.get('BREAKROOM_SECRET'), os.environ.get('ADDED'), flush=True)\n";
+    std::fs::write(folder.join("where.py"), text).unwrap();
+    let mut door = desk.sandbox.program("sh");
+    door.args(["-c", "umask 027; exec \"$0\" dap"])
+        .arg(desk.sandbox.binary())
+        .env("GREETING", "from the editor")
+        .env("BREAKROOM_SECRET", "x")
+        .current_dir(&folder);
+    let debuggee = Debuggee { program: "where.py".into(), source: folder.join("where.py") };
+    let mut session = Session::new(Strict::spawn(door), &PYTHON, debuggee);
+    session.initialize(json!({"adapterID": "python"}));
+    session.launch(json!([]), json!({"env": {"ADDED": "by the launch"}}));
+    let expected = format!("{} from the editor 0o27 None by the launch\n", folder.display());
+    session.ended(0, &expected);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_client_that_counts_from_zero_and_speaks_in_uris_is_understood() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Private, &["--type", "python"]) else { return };
+    session.initialize(json!({"linesStartAt1": false, "columnsStartAt1": false, "pathFormat": "uri"}));
+    let folder = desk.sandbox.work().join("a b\u{e9}");
+    std::fs::create_dir(&folder).unwrap();
+    let program = folder.join("t.py");
+    std::fs::copy(&session.debuggee.source, &program).unwrap();
+    let uri = format!("file://{}", program.display()).replace(' ', "%20").replace('\u{e9}', "%C3%A9");
+    let line = PYTHON.line("add") - 1;
+    let launch = session.client.request("launch", json!({"program": program, "console": "internalConsole"}));
+    session.client.event("initialized");
+    let source = json!({"source": {"path": uri}, "breakpoints": [{"line": line}]});
+    let set = session.client.call("setBreakpoints", source);
+    let breakpoint = &set["body"]["breakpoints"][0];
+    assert_eq!((&breakpoint["line"], &breakpoint["source"]["path"]), (&json!(line), &json!(uri)));
+    session.client.call("configurationDone", Value::Null);
+    session.client.response(launch);
+    let thread = session.client.event("stopped")["body"]["threadId"].clone();
+    let frames = session.stack(&thread);
+    let top = json!([frames[0]["line"], frames[0]["column"], frames[0]["source"]["path"]]);
+    assert_eq!(top, json!([line, 0, uri]));
+    session.client.allow(&["exited", "terminated"]);
+    session.disconnected("");
     desk.leave(Hub::Private);
+}
+
+#[test]
+fn a_client_with_terminals_is_asked_to_run_the_program_in_one() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
+    session.initialize(json!({"supportsRunInTerminalRequest": true}));
+    let terminal = json!({"console": "integratedTerminal", "args": ["seven"]});
+    let launch = session.client.request("launch", PYTHON.arguments(&session.debuggee, terminal));
+    let asked = session.client.reverse("runInTerminal");
+    assert_eq!(asked["arguments"]["kind"], "integrated", "{asked}");
+    let words: Vec<&str> =
+        asked["arguments"]["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let mut command = desk.sandbox.program(words[0]);
+    command.args(&words[1..]).current_dir(asked["arguments"]["cwd"].as_str().unwrap());
+    for (name, value) in asked["arguments"]["env"].as_object().into_iter().flatten() {
+        match value.as_str() {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let mut terminal = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    session.client.reply(&asked, true, json!({"processId": terminal.id()}));
+    session.client.event("initialized");
+    session.configure(launch, session.at("add"));
+    let stop = session.stopped("breakpoint", "add", Some("add"));
+    session.set_breakpoints(json!([]));
+    session.resume(&stop);
+    // What it prints belongs to the terminal and not to the client.
+    session.ended(7, "");
+    let mut printed = String::new();
+    std::io::Read::read_to_string(&mut terminal.stdout.take().unwrap(), &mut printed).unwrap();
+    assert_eq!(printed, "hello 42 none\nhello 43 none\nhello 44 none\n");
+    wait::for_exit(&mut terminal, wait::DEADLINE).expect("the terminal's command ends with the program");
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn for_a_client_without_terminals_the_hub_opens_its_own() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
+    session.initialize(json!({}));
+    session.launch(session.at("add"), json!({"console": "integratedTerminal", "args": ["seven"]}));
+    let stop = session.stopped("breakpoint", "add", Some("add"));
+    session.set_breakpoints(json!([]));
+    session.resume(&stop);
+    session.ended(7, "hello 42 none\nhello 43 none\nhello 44 none\n");
+    desk.leave(Hub::Shared);
+}
+
+fn spinning_python() -> Bystander {
+    let mut command = Command::new("python3");
+    command.arg(Program::Python.source()).arg("spin");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "spinning\n");
+    Bystander(child)
+}
+
+fn attach(session: &mut Session<'_>, bystander: &Bystander) {
+    session.initialize(json!({}));
+    session.client.allow(&["debugpyWaitingForServer"]);
+    let attach = session.client.request("attach", json!({"processId": bystander.0.id()}));
+    session.client.event("initialized");
+    session.configure(attach, session.at("spin"));
+    session.stopped("breakpoint", "spin", Some("spin"));
+}
+
+#[test]
+fn an_attached_process_lives_on_after_disconnect() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
+    let mut bystander = spinning_python();
+    attach(&mut session, &bystander);
+    session.client.allow(&["terminated"]);
+    session.let_go();
+    desk.leave(Hub::Shared);
+    bystander.assert_runs_free();
+}
+
+#[test]
+fn an_attached_process_lives_on_when_the_hub_is_killed() {
+    let Some((mut desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
+    let mut bystander = spinning_python();
+    attach(&mut session, &bystander);
+    desk.kill_hub(session.client);
+    bystander.assert_runs_free();
+    // The socket of the killed hub does not keep the next one from starting.
+    let mut session =
+        Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, PYTHON.debuggee(&desk));
+    session.initialize(json!({}));
+    session.client.allow(&["terminated"]);
+    session.disconnected("");
+    desk.leave(Hub::Shared);
 }

@@ -1,52 +1,106 @@
-//! Go through the real binary.
+//! Go through the real binary: delve over both directions of TCP.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
     pub mod editor;
+    pub mod failures;
     pub mod scenario;
 }
 
 use breakroom_testkit::fixtures::Program;
-use serde_json::json;
-use support::editor::{Desk, Hub};
-use support::scenario::{Children, ExitCode, Language, Names, Session, pause_and_terminate, tour, visit};
+use serde_json::{Value, json};
+use support::editor::Hub;
+use support::failures::{self, NoProgram};
+use support::scenario::{self, Children, ExitCode, Language, Names};
 
 const GO: Language = Language {
     program: Program::Go,
+    adapter: "delve",
     kind: "go",
-    launch: |debuggee| json!({"mode": "debug", "dlvCwd": debuggee.program}),
+    launch: |debuggee| json!({"mode": "debug", "dlvCwd": debuggee.source.parent()}),
     events: &["output", "continued"],
-    names: Names { main: "main.main", add: "main.add", locals: "Locals" },
-    lines_to_add: 2,
+    names: Names { main: "main.main", add: "main.add", spin: "main.spin", locals: "Locals" },
+    lines_before_sum: 1,
+    paused_as: "pause",
+    changed_as: "value",
     numbers: Children { variable: "numbers", child: "[2]", value: "30" },
     point: Children { variable: "place", child: "y", value: "2" },
-    exit: ExitCode::Output("has exited with status "),
+    exit: ExitCode::SaidAtDisconnect("has exited with status "),
 };
-fn go(l: &Language) {
-    let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Shared, &["--type", l.kind]), l, l.debuggee(&desk));
+
+#[test]
+fn the_tour_over_tcp_connect_through_the_shared_hub() {
+    let Some((desk, mut session)) = GO.open(Hub::Shared, &["--type", "go"]) else { return };
     session.initialize(json!({}));
-    tour(session, json!({}));
+    scenario::tour(session, json!({}));
     desk.leave(Hub::Shared);
 }
+
 #[test]
-fn t_go() {
-    go(&GO);
-}
-#[test]
-fn a_program_that_spins_is_paused_and_terminated() {
-    let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Private, &["--type", "go"]), &GO, GO.debuggee(&desk));
+fn the_tour_over_tcp_callback_through_a_private_hub() {
+    let Some((desk, mut session)) = GO.open(Hub::Private, &[]) else { return };
     session.initialize(json!({}));
-    pause_and_terminate(session);
+    session.client.allow(&["capabilities"]);
+    let record = json!({"breakroom": {"adapter": {
+        "args": ["dlv", "dap", "--client-addr", "127.0.0.1:{{port}}"], "mode": "tcp-callback", "debuggeeStdio": true,
+    }}});
+    scenario::tour(session, record);
     desk.leave(Hub::Private);
 }
 
 #[test]
-fn v() {
-    let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Private, &["--type", "go"]), &GO, GO.debuggee(&desk));
+fn a_program_that_spins_is_paused_and_terminated() {
+    let Some((desk, mut session)) = GO.open(Hub::Shared, &["--type", "delve"]) else { return };
     session.initialize(json!({}));
-    visit(session, json!({}));
-    desk.leave(Hub::Private);
+    scenario::pause_and_terminate(session);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn every_way_to_choose_leads_to_delve() {
+    scenario::every_way_to_choose(&GO);
+}
+
+#[test]
+fn a_program_that_is_not_there_fails_the_launch() {
+    failures::missing_program(&GO, &NoProgram::Refused("Failed to launch"));
+}
+
+#[test]
+fn a_machine_without_delve_learns_how_to_install_it() {
+    failures::missing_adapter(&GO, "apt-get install");
+}
+
+#[test]
+fn bad_launch_arguments_cost_one_request() {
+    failures::bad_arguments(&GO);
+}
+
+#[test]
+fn a_record_that_cannot_work_is_refused_with_the_reason() {
+    failures::bad_records(&GO);
+}
+
+#[test]
+fn a_program_that_does_not_compile_fails_the_launch_with_the_compilers_words() {
+    let Some((desk, mut session)) = GO.open(Hub::Shared, &["--type", "go"]) else { return };
+    session.initialize(json!({}));
+    std::fs::write(&session.debuggee.source, "package main\n\nfunc main() { undefined_thing() }\n").unwrap();
+    let launch = session.client.request("launch", GO.arguments(&session.debuggee, json!({})));
+    let answer = session.client.failure(launch);
+    assert!(answer["message"].as_str().unwrap().contains("Failed to launch"), "{answer}");
+    session.client.output_containing("undefined_thing");
+    // Delve would panic on any of these.
+    let breakpoints = json!({"source": {"path": session.debuggee.source}, "breakpoints": [{"line": 3}]});
+    for (command, arguments) in [
+        ("setBreakpoints", breakpoints),
+        ("configurationDone", Value::Null),
+        ("threads", Value::Null),
+        ("launch", GO.arguments(&session.debuggee, json!({}))),
+    ] {
+        let refusal = session.client.call_failing(command, arguments);
+        assert!(refusal["message"].as_str().unwrap().contains("the launch failed"), "{refusal}");
+    }
+    session.disconnected("");
+    desk.leave(Hub::Shared);
 }

@@ -1,23 +1,33 @@
-//! C, C++ and Rust through the real binary.
+//! C, C++ and Rust through the real binary: lldb-dap over stdio.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
     pub mod editor;
+    pub mod failures;
     pub mod scenario;
 }
 
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use breakroom_testkit::Strict;
 use breakroom_testkit::fixtures::Program;
 use serde_json::json;
-use support::editor::{Desk, Hub};
-use support::scenario::{Children, ExitCode, Language, Names, Session, pause_and_terminate, tour, visit};
+use support::editor::{Bystander, Desk, Hub};
+use support::failures::{self, NoProgram};
+use support::scenario::{self, Children, ExitCode, Language, Names, Session};
 
 const C: Language = Language {
     program: Program::C,
+    adapter: "lldb",
     kind: "lldb",
     launch: |_| json!({"disableASLR": false}),
     events: &["output", "process", "thread", "module", "continued", "breakpoint"],
-    names: Names { main: "main", add: "add", locals: "Locals" },
-    lines_to_add: 1,
+    names: Names { main: "main", add: "add", spin: "spin", locals: "Locals" },
+    lines_before_sum: 0,
+    paused_as: "exception",
+    changed_as: "result",
     numbers: Children { variable: "numbers", child: "[2]", value: "30" },
     point: Children { variable: "point", child: "y", value: "2" },
     exit: ExitCode::Event,
@@ -25,50 +35,133 @@ const C: Language = Language {
 
 const CPP: Language = Language {
     program: Program::Cpp,
-    names: Names { main: "main", add: "::add(int, int)", locals: "Locals" },
+    names: Names { main: "main", add: "::add(int, int)", spin: "::spin()", locals: "Locals" },
     ..C
 };
 
 const RUST: Language = Language {
     program: Program::Rust,
-    names: Names { main: "t::main", add: "t::add", locals: "Locals" },
+    kind: "rust",
+    names: Names { main: "t::main", add: "t::add", spin: "t::spin", locals: "Locals" },
+    // lldb shows a `Vec` as it is made.
+    numbers: Children { variable: "numbers", child: "len", value: "3" },
     ..C
 };
 
-fn go(l: &Language) {
-    let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Shared, &["--type", l.kind]), l, l.debuggee(&desk));
+fn tour(language: &Language, hub: Hub) {
+    let Some((desk, mut session)) = language.open(hub, &["--type", language.kind]) else { return };
     session.initialize(json!({}));
-    tour(session, json!({}));
+    scenario::tour(session, json!({}));
+    desk.leave(hub);
+}
+
+#[test]
+fn the_tour_through_a_c_program() {
+    tour(&C, Hub::Shared);
+}
+
+#[test]
+fn the_tour_through_a_cpp_program() {
+    tour(&CPP, Hub::Private);
+}
+
+#[test]
+fn the_tour_through_a_rust_program() {
+    tour(&RUST, Hub::Private);
+}
+
+#[test]
+fn programs_that_spin_are_paused_and_terminated() {
+    for language in [&C, &CPP, &RUST] {
+        let Some((desk, mut session)) = language.open(Hub::Private, &["--type", "lldb"]) else { continue };
+        session.initialize(json!({}));
+        scenario::pause_and_terminate(session);
+        desk.leave(Hub::Private);
+    }
+}
+
+#[test]
+fn every_way_to_choose_leads_to_lldb() {
+    scenario::every_way_to_choose(&C);
+}
+
+#[test]
+fn a_program_that_is_not_there_fails_the_launch() {
+    failures::missing_program(&C, &NoProgram::Refused("missing"));
+}
+
+#[test]
+fn a_machine_without_lldb_learns_how_to_install_it() {
+    failures::missing_adapter(&C, "apt-get install");
+}
+
+#[test]
+fn bad_launch_arguments_cost_one_request() {
+    failures::bad_arguments(&C);
+}
+
+#[test]
+fn a_record_that_cannot_work_is_refused_with_the_reason() {
+    failures::bad_records(&C);
+}
+
+#[test]
+fn an_editor_may_come_over_tcp() {
+    if C.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut door =
+        desk.door(Hub::Shared, &["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(door.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let address = line.strip_prefix("listening on ").unwrap().trim_end();
+    // Two editors at one door have two sessions.
+    for _ in 0..2 {
+        let client = Strict::tcp(TcpStream::connect(address).unwrap());
+        let mut session = Session::new(client, &C, C.debuggee(&desk));
+        session.initialize(json!({"adapterID": "lldb-dap"}));
+        scenario::visit(session);
+    }
+    door.kill().unwrap();
+    door.wait().unwrap();
     desk.leave(Hub::Shared);
 }
-#[test]
-fn t_c() {
-    go(&C);
+
+fn spinning_c() -> Bystander {
+    let mut command = Command::new(Program::C.compiled());
+    command.arg("spin").stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "spinning\n");
+    Bystander(child)
 }
-#[test]
-fn t_cpp() {
-    go(&CPP);
-}
-#[test]
-fn t_rust() {
-    go(&RUST);
+
+fn attach(session: &mut Session<'_>, bystander: &Bystander) {
+    session.initialize(json!({}));
+    let attach = session.client.request("attach", json!({"pid": bystander.0.id()}));
+    session.client.event("initialized");
+    session.configure(attach, session.at("spin"));
+    session.stopped("breakpoint", "spin", Some("spin"));
 }
 
 #[test]
-fn a_program_that_spins_is_paused_and_terminated() {
-    let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Private, &["--type", "lldb"]), &C, C.debuggee(&desk));
-    session.initialize(json!({}));
-    pause_and_terminate(session);
-    desk.leave(Hub::Private);
+fn an_attached_process_lives_on_after_disconnect() {
+    let Some((desk, mut session)) = C.open(Hub::Shared, &["--type", "lldb"]) else { return };
+    let mut bystander = spinning_c();
+    attach(&mut session, &bystander);
+    session.client.allow(&["terminated"]);
+    session.disconnected("");
+    desk.leave(Hub::Shared);
+    bystander.assert_runs_free();
 }
 
 #[test]
-fn v() {
-    let desk = Desk::new();
-    let mut session = Session::new(desk.editor(Hub::Private, &["--type", "lldb"]), &C, C.debuggee(&desk));
-    session.initialize(json!({}));
-    visit(session, json!({}));
-    desk.leave(Hub::Private);
+fn an_attached_process_lives_on_when_the_hub_is_killed() {
+    let Some((mut desk, mut session)) = C.open(Hub::Shared, &["--type", "lldb"]) else { return };
+    let mut bystander = spinning_c();
+    attach(&mut session, &bystander);
+    desk.kill_hub(session.client);
+    bystander.assert_runs_free();
 }

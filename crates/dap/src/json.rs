@@ -8,6 +8,7 @@
 pub mod check;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A value inside `whole`, starting at `start`.
@@ -132,7 +133,13 @@ pub struct Key<'a> {
 
 impl<'a> Key<'a> {
     pub fn is(self, name: &str) -> bool {
-        if self.raw.contains(&b'\\') { unescape(self.raw) == name } else { self.raw == name.as_bytes() }
+        let is_escaped = || self.raw.contains(&b'\\');
+        // An escaped key is longer than what it says, so most keys are told apart by their length.
+        match self.raw.len().cmp(&name.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => self.raw == name.as_bytes() && !is_escaped(),
+            Ordering::Greater => is_escaped() && unescape(self.raw) == name,
+        }
     }
 
     pub fn text(self) -> Cow<'a, str> {

@@ -15,4 +15,4 @@ pub mod walk;
 pub use compose::{event, event_with, failure, request, response, response_with};
 pub use edit::{Edit, Packet, Part, With};
 pub use json::Json;
-pub use message::{Envelope, MAX_SEQ, Message, ScanError};
+pub use message::{Envelope, Message, ScanError};

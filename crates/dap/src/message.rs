@@ -15,7 +15,7 @@ use crate::json::check::{Flaw, check};
 use crate::json::{Json, Key};
 
 /// Larger numbers cannot be echoed by a client that keeps numbers as doubles.
-pub const MAX_SEQ: i64 = 1 << 53;
+const MAX_SEQ: i64 = 1 << 53;
 
 #[derive(Debug, Clone)]
 pub struct Message {
@@ -116,7 +116,11 @@ impl Message {
             _ => return Err(ScanError::UnknownType(kind.raw().map(short).unwrap_or_default())),
         };
         let seq_at: SmallVec<_> = found.seq.iter().filter_map(|value| value.span()).collect();
-        let seq = found.seq.first().and_then(|value| value.as_i64());
+        let seq = found.seq.first().and_then(|value| match depth {
+            Depth::Whole => value.as_i64(),
+            // netcoredbg writes its numbers as strings.
+            Depth::Routing => value.as_i64().or_else(|| value.as_str()?.parse().ok()),
+        });
         let payload = match envelope {
             Envelope::Request { .. } => found.arguments,
             Envelope::Response { .. } | Envelope::Event { .. } => found.body,
@@ -387,6 +391,7 @@ mod tests {
     fn helix_may_count_from_zero_and_an_engine_may_send_no_seq() {
         assert_eq!(client(r#"{"seq":0,"type":"request","command":"initialize"}"#).unwrap().seq(), Some(0));
         assert_eq!(engine(r#"{"type":"event","event":"initialized"}"#).seq(), None);
+        assert_eq!(engine(r#"{"seq":"7","type":"event","event":"initialized"}"#).seq(), Some(7));
     }
 
     #[test]

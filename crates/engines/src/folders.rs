@@ -18,15 +18,21 @@ pub enum FolderError {
     Unsafe { path: PathBuf, problem: String },
 }
 
-/// The folder for sockets: `$XDG_RUNTIME_DIR/breakroom`, or a private one in the temp folder.
+/// The folder for sockets: `$XDG_RUNTIME_DIR/breakroom`, or a private one in the temp folder if that is missing or has
+/// too long a path.
 ///
 /// It is created if it is missing, and refused if somebody else could have prepared it.
 pub fn runtime_dir() -> Result<PathBuf, FolderError> {
     let path = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
-        Some(base) if base.is_absolute() && base.is_dir() => base.join("breakroom"),
+        Some(base) if base.is_absolute() && base.is_dir() && fits(&base) => base.join("breakroom"),
         _ => private_temp(),
     };
     private_folder(&path).map(|()| path)
+}
+
+/// Whether the name of a socket below this folder is within the kernel's limit of 107 bytes.
+fn fits(base: &Path) -> bool {
+    base.as_os_str().len() + "/breakroom/hub-1.sock".len() <= 107
 }
 
 /// Where adapters that we install are, and where the catalog looks first.

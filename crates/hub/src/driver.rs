@@ -80,11 +80,19 @@ struct TerminalIo {
     watched_as: NodeId,
 }
 
-/// Whether a step of the loop did anything.
+/// Whether the loop must turn once more. What is read in a turn is also written in it, so that one is usually enough.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
-    Worked,
-    Idle,
+    Again,
+    Done,
+}
+
+impl std::ops::BitOrAssign for Step {
+    fn bitor_assign(&mut self, other: Step) {
+        if other == Step::Again {
+            *self = Step::Again;
+        }
+    }
 }
 
 impl Driver {
@@ -155,9 +163,11 @@ impl Driver {
             if self.session.is_over() && self.processes_are_gone() {
                 return Poll::Ready(());
             }
-            if steps.contains(&Step::Worked) {
+            if steps.contains(&Step::Again) {
                 continue;
             }
+            self.clients.iter_mut().for_each(ClientIo::rest);
+            self.nodes.iter_mut().for_each(NodeIo::rest);
             if self.poll_timer(cx).is_pending() {
                 return Poll::Pending;
             }
@@ -165,59 +175,70 @@ impl Driver {
     }
 
     fn read_clients(&mut self, cx: &mut Waker) -> Step {
-        let mut step = Step::Idle;
+        let mut step = Step::Done;
         for client in &mut self.clients {
-            while client.read(cx, &mut self.session, self.began).is_ready() {
-                step = Step::Worked;
-            }
+            // One read at a time, so that a flood of requests is passed on while it comes.
+            step |= client.read(cx, &mut self.session, self.began);
         }
         step
     }
 
     fn write_clients(&mut self, cx: &mut Waker) -> Step {
-        let mut step = Step::Idle;
+        let mut step = Step::Done;
+        let heard = self.hears_engines();
         let (session, began) = (&mut self.session, self.began);
         self.clients.retain_mut(|client| {
             let open = client.write(cx, session);
             if !open {
-                step = Step::Worked;
+                step = Step::Again;
                 on(session, began, Input::ClientLeft { client: client.id() });
             }
             open
         });
+        // The engines were not read in this turn, so they would not wake us for what they have already written.
+        if !heard && self.hears_engines() {
+            step = Step::Again;
+        }
         step
     }
 
+    /// Whether engines are read: not while every client is behind, so that what waits does so in the engine and
+    /// one large message at a time is in memory.
+    fn hears_engines(&self) -> bool {
+        let keeps_up = self.clients.is_empty() || self.clients.iter().any(ClientIo::keeps_up);
+        keeps_up && self.session.wants_engine()
+    }
+
     fn read_nodes(&mut self, cx: &mut Waker) -> Step {
-        let mut step = Step::Idle;
+        let mut step = Step::Done;
+        let heard = self.hears_engines();
         for node in &mut self.nodes {
+            step |= node.read_stderr(cx, &mut self.session, self.began);
             // One read at a time, so that a flood does not keep the others waiting or outgrow what clients take.
-            if node.read(cx, &mut self.session, self.began) {
-                step = Step::Worked;
+            if heard {
+                step |= node.read(cx, &mut self.session, self.began);
             }
-            if node.report_end(cx, &mut self.session, self.began) {
-                step = Step::Worked;
-            }
+            step |= node.report_end(&mut self.session, self.began);
         }
         step
     }
 
     fn write_nodes(&mut self, cx: &mut Waker) -> Step {
         self.nodes.iter_mut().for_each(|node| node.write(cx, &mut self.session));
-        Step::Idle
+        Step::Done
     }
 
     fn read_terminals(&mut self, cx: &mut Waker) -> Step {
-        let mut step = Step::Idle;
+        let mut step = Step::Done;
+        if !self.hears_engines() {
+            return step;
+        }
         for terminal in &mut self.terminals {
             let Some(stream) = &mut terminal.stream else { continue };
-            if !self.session.wants_engine() {
-                continue;
-            }
             match stream.poll_text(cx) {
                 Poll::Pending => {}
                 Poll::Ready(Some(text)) => {
-                    step = Step::Worked;
+                    step = Step::Again;
                     let input = Input::Output { node: terminal.node, category: "stdout", text };
                     on(&mut self.session, self.began, input);
                 }
@@ -228,9 +249,9 @@ impl Driver {
     }
 
     fn perform(&mut self) -> Step {
-        let mut step = Step::Idle;
+        let mut step = Step::Done;
         while let Some(effect) = self.session.poll_effect() {
-            step = Step::Worked;
+            step = Step::Again;
             match effect {
                 Effect::StartEngine { node, choice } => {
                     let (context, guard) = (self.context.clone(), self.guard.clone());
@@ -262,9 +283,9 @@ impl Driver {
     }
 
     fn hear_news(&mut self, cx: &mut Waker) -> Step {
-        let mut step = Step::Idle;
+        let mut step = Step::Done;
         while let Poll::Ready(Some(news)) = self.news.poll_recv(cx) {
-            step = Step::Worked;
+            step = Step::Again;
             match news {
                 News::Started { node, outcome } => {
                     self.starting.retain(|(starting, _)| *starting != node);

@@ -5,13 +5,16 @@
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
+use std::ops::RangeInclusive;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use breakroom_dap::{Packet, Part};
 use breakroom_wire::{ContentLength, Decode, Peer, header};
 use bytes::Bytes;
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::net::sockopt;
 use tokio::io::unix::AsyncFd;
@@ -23,6 +26,8 @@ const SHARE_FROM: usize = 16 << 10;
 /// As long as this much waits to be written, the session keeps the rest in its own queue.
 const WRITE_AHEAD: usize = 256 << 10;
 const SLICES: usize = 16;
+/// When the system acknowledges by itself.
+const DELAYED: RangeInclusive<Duration> = Duration::from_millis(35)..=Duration::from_millis(60);
 
 pub(crate) struct Endpoint {
     input: Rc<AsyncFd<OwnedFd>>,
@@ -32,56 +37,93 @@ pub(crate) struct Endpoint {
     pending: Unwritten,
 }
 
-/// What a descriptor is, as far as it changes how it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a read brought.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// Everything there was; the session is woken when more comes.
+    All,
+    /// There may be more.
+    Part,
+    /// The end of the stream.
+    End,
+}
+
+/// What a connection is, as far as it changes how it is read.
 enum Nature {
-    Tcp,
+    Tcp { manner: Manner, acknowledged: Acknowledged },
     Other,
+}
+
+/// A peer with Nagle on holds bytes back until those before are acknowledged, and the system by itself takes 40 ms for
+/// that. Acknowledging everything at once would cost every other peer a system call and a packet a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Sends,
+    /// It was seen to write a message in pieces, as stock debugpy does, or to go on just when 40 ms were over.
+    Waits,
+}
+
+/// Whether the peer was told that its bytes came. What is written to it tells it as well.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Acknowledged {
+    Yes,
+    Owed { since: Instant },
 }
 
 impl Endpoint {
     /// Takes the two directions of a connection; for a socket they may be duplicates of one descriptor.
     pub fn new(input: OwnedFd, output: OwnedFd, peer: Peer, max_message: usize) -> io::Result<Self> {
-        let nature = if is_tcp(&input) { Nature::Tcp } else { Nature::Other };
-        if nature == Nature::Tcp {
+        let mut nature = Nature::Other;
+        if is_tcp(&input) {
             sockopt::set_tcp_nodelay(&output, true)?;
+            nature = Nature::Tcp { manner: Manner::Sends, acknowledged: Acknowledged::Yes };
         }
+        // Watched twice, a socket would wake its session twice for every message.
+        let one_socket = is_same_socket(&input, &output)?;
+        let input = Rc::new(watched(input)?);
+        let output = if one_socket { input.clone() } else { Rc::new(watched(output)?) };
         Ok(Endpoint {
-            input: Rc::new(watched(input)?),
-            output: Rc::new(watched(output)?),
+            input,
+            output,
             nature,
             decoder: ContentLength::new(peer, max_message),
             pending: Unwritten::default(),
         })
     }
 
-    /// Reads once into the decoder. `Ok(0)` is the end of the stream.
-    pub fn poll_read(&mut self, cx: &mut Context) -> Poll<io::Result<usize>> {
+    /// Reads once into the decoder.
+    pub fn poll_read(&mut self, cx: &mut Context) -> Poll<io::Result<Came>> {
         loop {
             let mut ready = ready!(self.input.poll_read_ready(cx))?;
             let buffer = self.decoder.spare();
             let room = buffer.capacity() - buffer.len();
-            match rustix::io::read(ready.get_inner(), rustix::buffer::spare_capacity(buffer)) {
-                Ok(read) => {
-                    // A short read emptied the stream, so asking once more would only be told to wait.
-                    if read < room && read > 0 {
-                        ready.clear_ready();
-                    }
-                    if self.nature == Nature::Tcp {
-                        // Stock debugpy writes header and body apart with Nagle on: a delayed ACK costs 40 ms.
-                        let _ = sockopt::set_tcp_quickack(ready.get_inner(), true);
-                    }
-                    return Poll::Ready(Ok(read));
+            let read = match rustix::io::read(ready.get_inner(), rustix::buffer::spare_capacity(buffer)) {
+                Ok(0) => return Poll::Ready(Ok(Came::End)),
+                Ok(read) => read,
+                Err(Errno::AGAIN) => {
+                    ready.clear_ready();
+                    continue;
                 }
-                Err(Errno::AGAIN) => ready.clear_ready(),
-                Err(Errno::INTR) => {}
+                Err(Errno::INTR) => continue,
                 Err(error) => return Poll::Ready(Err(error.into())),
+            };
+            // A short read emptied the stream, so asking once more would only be told to wait.
+            if read < room {
+                ready.clear_ready();
             }
+            self.nature.owe();
+            let more = read == room || self.input.poll_read_ready(cx).is_ready();
+            return Poll::Ready(Ok(if more { Came::Part } else { Came::All }));
         }
     }
 
     pub fn wants_more(&self) -> bool {
         self.pending.bytes < WRITE_AHEAD
+    }
+
+    /// Whether the peer took everything.
+    pub fn is_clear(&self) -> bool {
+        self.pending.bytes == 0
     }
 
     pub fn push(&mut self, packet: &Packet) {
@@ -93,12 +135,47 @@ impl Endpoint {
         while self.pending.bytes > 0 {
             let mut ready = ready!(self.output.poll_write_ready(cx))?;
             match self.pending.write(ready.get_inner()) {
-                Ok(()) | Err(Errno::INTR) => {}
+                Ok(()) => {
+                    // What is written carries the acknowledgement with it.
+                    if let Nature::Tcp { acknowledged, .. } = &mut self.nature {
+                        *acknowledged = Acknowledged::Yes;
+                    }
+                }
+                Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => ready.clear_ready(),
                 Err(error) => return Poll::Ready(Err(error.into())),
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// To be called when there is nothing else to do: a peer that waits for it is told that its bytes came.
+    pub fn rest(&mut self) {
+        let Nature::Tcp { manner, acknowledged: acknowledged @ Acknowledged::Owed { .. } } = &mut self.nature
+        else {
+            return;
+        };
+        if *manner == Manner::Sends && self.decoder.is_within_message() {
+            *manner = Manner::Waits;
+        }
+        if *manner == Manner::Waits {
+            *acknowledged = Acknowledged::Yes;
+            let _ = sockopt::set_tcp_quickack(self.input.get_ref(), true);
+        }
+    }
+}
+
+impl Nature {
+    /// Bytes came.
+    fn owe(&mut self) {
+        let Nature::Tcp { manner, acknowledged } = self else { return };
+        let now = Instant::now();
+        if let Acknowledged::Owed { since } = acknowledged
+            && DELAYED.contains(&now.duration_since(*since))
+        {
+            *manner = Manner::Waits;
+        }
+        *acknowledged = Acknowledged::Owed { since: now };
     }
 }
 
@@ -173,6 +250,12 @@ impl Unwritten {
             self.segments.pop_front();
         }
     }
+}
+
+fn is_same_socket(input: impl AsFd, output: impl AsFd) -> io::Result<bool> {
+    let (input, output) = (rustix::fs::fstat(input)?, rustix::fs::fstat(output)?);
+    let is_socket = FileType::from_raw_mode(input.st_mode) == FileType::Socket;
+    Ok(is_socket && (input.st_dev, input.st_ino) == (output.st_dev, output.st_ino))
 }
 
 fn is_tcp(fd: impl AsFd) -> bool {

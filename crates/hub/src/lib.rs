@@ -25,6 +25,6 @@ pub use hello::{PeerAccess, Purpose, Which};
 pub use link::{Link, LinkError, connect_or_start, end, list};
 pub use private::run_private;
 pub use registry::{SessionId, Summary};
-pub use relay::passable;
+pub use relay::{Passable, Relayed, passable};
 pub use secret::{SecretError, token};
 pub use watched::close_inherited;

@@ -2,11 +2,34 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::thread::JoinHandle;
 
 use rustix::fs::FileType;
 
-/// The same stream as something the hub can watch: itself if it is a pipe or a socket, else a relay.
-pub fn passable(input: OwnedFd, output: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
+/// A client's streams as something the hub can watch.
+#[derive(Debug)]
+pub struct Passable {
+    pub input: OwnedFd,
+    pub output: OwnedFd,
+    pub relayed: Relayed,
+}
+
+/// What is still on its way to the client after the hub has let go of it.
+#[derive(Debug)]
+pub struct Relayed(Option<JoinHandle<()>>);
+
+impl Relayed {
+    /// Waits until everything is written. A process that ended earlier would cut off the last answers.
+    pub fn finish(self) {
+        if let Some(carrier) = self.0 {
+            // It only copies; should that panic, there is nothing left to wait for.
+            let _ = carrier.join();
+        }
+    }
+}
+
+/// Each stream itself if it is a pipe or a socket, else a relay.
+pub fn passable(input: OwnedFd, output: OwnedFd) -> io::Result<Passable> {
     let input = if watchable(&input)? {
         input
     } else {
@@ -14,14 +37,13 @@ pub fn passable(input: OwnedFd, output: OwnedFd) -> io::Result<(OwnedFd, OwnedFd
         carry(input, write);
         read
     };
-    let output = if watchable(&output)? {
-        output
+    let (output, carrier) = if watchable(&output)? {
+        (output, None)
     } else {
         let (read, write) = pipe()?;
-        carry(read, output);
-        write
+        (write, Some(carry(read, output)))
     };
-    Ok((input, output))
+    Ok(Passable { input, output, relayed: Relayed(carrier) })
 }
 
 fn watchable(fd: impl AsFd) -> io::Result<bool> {
@@ -34,9 +56,9 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 }
 
 /// Ends when either side does; closing the other is how that is passed on.
-fn carry(from: OwnedFd, to: OwnedFd) {
+fn carry(from: OwnedFd, to: OwnedFd) -> JoinHandle<()> {
     std::thread::spawn(move || {
         let (mut from, mut to) = (std::fs::File::from(from), std::fs::File::from(to));
         let _ = io::copy(&mut from, &mut to);
-    });
+    })
 }

@@ -28,10 +28,10 @@ struct Worker {
 }
 
 impl Workers {
-    pub fn start(guard: &PathBuf) -> std::io::Result<Self> {
+    pub fn start(guard: &std::path::Path) -> std::io::Result<Self> {
         let registry = Arc::<Registry>::default();
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..count).map(|number| Worker::start(number, guard.clone(), registry.clone()));
+        let workers = (0..count).map(|number| Worker::start(number, guard.to_path_buf(), registry.clone()));
         Ok(Workers { workers: workers.collect::<Result<_, _>>()?, registry })
     }
 

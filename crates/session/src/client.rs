@@ -9,8 +9,7 @@ use smallvec::SmallVec;
 use crate::access::Access;
 use crate::company::Manners;
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
-use crate::joining::Missing;
-use crate::node::Announced;
+use crate::joining::{Heard, Missing};
 
 /// Above this the engine is not read until the client catches up: nothing is lost and nothing grows.
 const MARK_BYTES: usize = 4 << 20;
@@ -42,7 +41,7 @@ pub(crate) enum Phase {
     /// It was told `initialized`, and hears what everybody hears.
     Configuring,
     /// The debuggee was there before it: it hears nothing live until it was shown everything.
-    Joining { announced: Announced, missing: Missing },
+    Joining { heard: Heard, missing: Missing },
     /// Nothing is sent any more; the connection is closed once all is written.
     Leaving(CloseReason),
 }
@@ -119,6 +118,11 @@ impl Client {
     pub fn name(&self) -> &str {
         let declared = self.declared.client_name.as_deref().or(self.declared.client_id.as_deref());
         declared.unwrap_or("a client")
+    }
+
+    /// Whether a request of an engine may be put to it: not before its `initialize` is answered.
+    pub fn may_be_asked(&self) -> bool {
+        matches!(self.phase, Phase::Ready | Phase::Configuring)
     }
 
     pub fn is_leaving(&self) -> bool {

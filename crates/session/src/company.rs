@@ -92,7 +92,8 @@ impl Session {
             return Some(Ok(()));
         }
         let deed = DEEDS.iter().any(|(name, _)| *name == command);
-        let text = format!("`{command}` is not for observers; attach with \"breakroom\": {{\"role\": \"drive\"}}.");
+        let text =
+            format!("`{command}` is not for observers; attach with \"breakroom\": {{\"role\": \"drive\"}}.");
         deed.then(|| Err(Failure::quiet(FailureId::OnlyObserves, text)))
     }
 

@@ -15,8 +15,8 @@ use crate::client::{CloseReason, Phase as ClientPhase};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
-use crate::ledger::Asker;
 use crate::launch::{Launch, Start};
+use crate::ledger::Asker;
 use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then, Waiting};
 use crate::session::Session;
 
@@ -68,7 +68,8 @@ impl Session {
         let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
         let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
-        let purpose = Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
+        let purpose =
+            Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
         self.ask_to_end(message, purpose, debuggee);
         Ok(())
     }
@@ -146,7 +147,8 @@ impl Session {
         for (Asker { seq, .. }, command) in self.reads.withdraw(id, None) {
             self.refuse(id, seq, &command, &refusal(&command));
         }
-        let owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
+        let mut owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
+        owed.sort_by_key(|(_, command)| &**command == "disconnect");
         for (seq, command) in owed {
             match &*command {
                 "disconnect" | "terminate" => self.answer(id, seq, &command, None),
@@ -167,20 +169,19 @@ impl Session {
         if self.clients.get(&id).is_none_or(|client| client.is_leaving()) {
             return;
         }
-        self.settle(id);
         let refusal = Failure::quiet(FailureId::BadMessage, reason.clone());
         self.refuse(id, FromClient(0), "", &refusal);
+        self.settle(id);
         if let Some(client) = self.clients.get_mut(&id) {
             client.phase = ClientPhase::Leaving(CloseReason::Broken(reason));
         }
     }
 
     pub(crate) fn on_shutdown(&mut self, reason: &str) {
-        for id in self.clients.keys().copied().collect::<Vec<_>>() {
-            self.settle(id);
-            self.say(id, reason);
-        }
+        let clients: Vec<_> = self.clients.keys().copied().collect();
+        clients.iter().for_each(|id| self.say(*id, reason));
         self.tell("terminated", &event("terminated", None), &SmallVec::new());
+        clients.iter().for_each(|id| self.settle(*id));
         for client in self.clients.values_mut().filter(|client| !client.is_leaving()) {
             client.phase = ClientPhase::Leaving(CloseReason::Shutdown(reason.to_owned()));
         }

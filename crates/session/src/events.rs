@@ -21,7 +21,7 @@ impl Session {
         };
         let mut explained = None;
         match &*event {
-            "initialized" => return self.on_initialized(node),
+            "initialized" => return self.on_initialized(node, message),
             "stopped" => explained = self.on_stopped(node, &message),
             "continued" => return self.on_continued(node, &message),
             "breakpoint" => return self.on_breakpoint_event(&message),
@@ -60,9 +60,9 @@ impl Session {
 
     /// `initialized` may come before the answer to `initialize`, before or after `launch`, and twice. Each client
     /// hears it once, behind its own answer to `initialize`.
-    fn on_initialized(&mut self, node: NodeId) {
-        match self.nodes.get_mut(&node) {
-            Some(known) if known.announced == Announced::NotYet => known.announced = Announced::Said,
+    fn on_initialized(&mut self, node: NodeId, message: Message) {
+        match self.nodes.get_mut(&node).map(|node| &mut node.announced) {
+            Some(announced @ Announced::NotYet) => *announced = Announced::Said(message),
             _ => return self.odd(),
         }
         self.announce();

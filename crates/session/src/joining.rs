@@ -21,6 +21,13 @@ pub(crate) enum Missing {
     Configuration,
 }
 
+/// Whether a joiner was told `initialized`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Nothing,
+    Initialized,
+}
+
 /// A step that a joiner has made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {

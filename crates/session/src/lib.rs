@@ -28,6 +28,7 @@ mod replies;
 mod requests;
 mod reverse;
 mod session;
+mod starting;
 mod threads;
 
 pub use access::{Access, Token};

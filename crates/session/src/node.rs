@@ -51,10 +51,11 @@ pub(crate) enum Phase {
 }
 
 /// Whether the engine said `initialized`. js-debug says it twice, starlark before it answers `initialize`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Announced {
     NotYet,
-    Said,
+    /// Its words, kept for every client that comes.
+    Said(Message),
 }
 
 /// Whether what clients ask may go to the engine as soon as it is ready.
@@ -198,12 +199,10 @@ impl Node {
             Phase::Initializing { .. } => self.lanes.urgent.pop_front()?,
             Phase::Ending if self.last.0 == 0 => return None,
             Phase::Ending => self.lanes.urgent.pop_front()?,
-            Phase::Ready { .. } => match self.lanes.urgent.pop_front() {
-                None if self.gate == Gate::UntilAnnounced && self.announced == Announced::NotYet => {
-                    return None;
-                }
-                None => self.lanes.normal.pop_front()?,
-                Some(urgent) => urgent,
+            Phase::Ready { .. } => match (self.lanes.urgent.pop_front(), &self.announced, self.gate) {
+                (Some(urgent), ..) => urgent,
+                (None, Announced::NotYet, Gate::UntilAnnounced) => return None,
+                (None, ..) => self.lanes.normal.pop_front()?,
             },
         };
         self.lanes.bytes -= waiting.message.len();

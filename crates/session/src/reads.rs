@@ -20,10 +20,30 @@ const READS: [&str; 5] = ["threads", "stackTrace", "scopes", "variables", "excep
 
 /// Requests after which what was read still holds. Everything else may have changed anything.
 const HARMLESS: [&str; 24] = [
-    "threads", "stackTrace", "scopes", "variables", "exceptionInfo", "source", "modules", "loadedSources",
-    "breakpointLocations", "completions", "dataBreakpointInfo", "disassemble", "gotoTargets", "locations",
-    "readMemory", "setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints", "setDataBreakpoints",
-    "setInstructionBreakpoints", "stepInTargets", "cancel", "pause", "configurationDone",
+    "threads",
+    "stackTrace",
+    "scopes",
+    "variables",
+    "exceptionInfo",
+    "source",
+    "modules",
+    "loadedSources",
+    "breakpointLocations",
+    "completions",
+    "dataBreakpointInfo",
+    "disassemble",
+    "gotoTargets",
+    "locations",
+    "readMemory",
+    "setBreakpoints",
+    "setFunctionBreakpoints",
+    "setExceptionBreakpoints",
+    "setDataBreakpoints",
+    "setInstructionBreakpoints",
+    "stepInTargets",
+    "cancel",
+    "pause",
+    "configurationDone",
 ];
 
 /// A question in the engine's own numbers, however the asker wrote it.
@@ -37,8 +57,13 @@ pub(crate) struct Question {
 #[derive(Debug)]
 enum Known {
     /// On its way; these wait for the same answer.
-    Asked { waiting: Vec<Asker> },
-    Answered { message: Message, life: Life },
+    Asked {
+        waiting: Vec<Asker>,
+    },
+    Answered {
+        message: Message,
+        life: Life,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -53,7 +78,10 @@ pub(crate) enum Ask {
     Engine,
     /// It is on its way already.
     Joined,
-    Answered { message: Message, life: Life },
+    Answered {
+        message: Message,
+        life: Life,
+    },
 }
 
 impl Reads {
@@ -63,7 +91,9 @@ impl Reads {
                 waiting.push(asker);
                 Ask::Joined
             }
-            Some(Known::Answered { message, life }) => Ask::Answered { message: message.clone(), life: *life },
+            Some(Known::Answered { message, life }) => {
+                Ask::Answered { message: message.clone(), life: *life }
+            }
             None => {
                 self.known.insert(question.clone(), Known::Asked { waiting: Vec::new() });
                 Ask::Engine
@@ -72,7 +102,13 @@ impl Reads {
     }
 
     /// The engine answered; says who else waits. A failure is an answer for them, but not for whoever asks later.
-    pub fn answered(&mut self, question: Question, message: &Message, life: Life, success: bool) -> Vec<Asker> {
+    pub fn answered(
+        &mut self,
+        question: Question,
+        message: &Message,
+        life: Life,
+        success: bool,
+    ) -> Vec<Asker> {
         let Some(Known::Asked { waiting }) = self.known.remove(&question) else { return Vec::new() };
         if success {
             self.bytes += message.len();
@@ -102,9 +138,8 @@ impl Reads {
         let mut left = Vec::new();
         for (question, known) in &mut self.known {
             if let Known::Asked { waiting } = known {
-                let leaves = |asker: &mut Asker| {
-                    asker.client == client && only.is_none_or(|only| asker.seq == only)
-                };
+                let leaves =
+                    |asker: &mut Asker| asker.client == client && only.is_none_or(|only| asker.seq == only);
                 left.extend(waiting.extract_if(.., leaves).map(|asker| (asker, question.command.clone())));
             }
         }
@@ -168,7 +203,8 @@ impl Session {
         }
         self.forget_reads();
         if matches!(command, "setVariable" | "setExpression" | "writeMemory" | "evaluate") {
-            let changed = breakroom_dap::event("invalidated", Some(serde_json::json!({"areas": ["variables"]})));
+            let changed =
+                breakroom_dap::event("invalidated", Some(serde_json::json!({"areas": ["variables"]})));
             for id in self.clients.keys().copied().filter(|id| *id != by).collect::<Vec<_>>() {
                 self.tell_one(id, "invalidated", &changed, SmallVec::new());
             }

@@ -1,7 +1,7 @@
 //! What clients ask: which requests the hub answers itself, and how the others reach the engine.
 
 use breakroom_dap::view::Run;
-use breakroom_dap::{Edit, Envelope, MAX_SEQ, Message};
+use breakroom_dap::{Edit, Envelope, Message, ScanError};
 use bytes::Bytes;
 use smallvec::SmallVec;
 
@@ -33,7 +33,7 @@ impl Session {
             Ok(message) => message,
             Err(error) => {
                 self.odd();
-                let (seq, command) = best_guess(bytes);
+                let (seq, command) = best_guess(bytes, &error);
                 let text = format!("{error}. The message was dropped; the session goes on.");
                 return self.refuse(client, seq, &command, &Failure::quiet(FailureId::BadMessage, text));
             }
@@ -140,7 +140,8 @@ impl Session {
         };
         self.note_effects(command, client, message.payload());
         self.note_deed(client, command, message.payload());
-        let pending = Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
+        let pending =
+            Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
         if let Some(node) = self.root() {
             let mut waiting = Waiting::new(message, edits, Some(pending));
             waiting.uses = uses;
@@ -223,16 +224,16 @@ pub(crate) fn denied() -> Failure {
 }
 
 /// The number and command of a broken request, as far as they can be made out, so that its sender can tell what failed.
-fn best_guess(bytes: Bytes) -> (FromClient, String) {
-    match Message::from_engine(bytes) {
-        Ok(message) => {
-            let command = match message.envelope() {
-                Envelope::Request { command } => command.to_string(),
-                _ => String::new(),
-            };
-            let seq = message.seq().filter(|seq| (0..=MAX_SEQ).contains(seq));
-            (FromClient(seq.unwrap_or(0)), command)
-        }
-        Err(_) => (FromClient(0), String::new()),
+fn best_guess(bytes: Bytes, error: &ScanError) -> (FromClient, String) {
+    let Ok(message) = Message::from_engine(bytes) else {
+        return (FromClient(0), String::new());
+    };
+    let command = match message.envelope() {
+        Envelope::Request { command } => command.to_string(),
+        Envelope::Response { .. } | Envelope::Event { .. } => String::new(),
+    };
+    match error {
+        ScanError::BadSeq(_) => (FromClient(0), command),
+        _ => (FromClient(message.seq().unwrap_or(0)), command),
     }
 }

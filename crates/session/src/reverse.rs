@@ -25,7 +25,7 @@ impl Session {
             _ => true,
         });
         match able {
-            Some(client) if !client.is_leaving() => {
+            Some(client) if client.may_be_asked() => {
                 let asks = Some(Asked { node, seq, command });
                 client.send(Outgoing { message, edits: SmallVec::new(), asks });
             }

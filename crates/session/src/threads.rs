@@ -40,7 +40,18 @@ enum State {
 
 /// One request that resumes. A client may have several under way, each for a thread of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Resume(u64);
+pub(crate) struct Resume {
+    number: u64,
+    asked: Asked,
+}
+
+/// What was known of the thread when its resume was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Stopped,
+    /// It may stop before the engine comes to the request, which then ends that very stop.
+    Running,
+}
 
 impl State {
     fn epoch(self) -> Epoch {
@@ -176,7 +187,8 @@ impl Threads {
             State::Resuming { by, .. } | State::Running { by: Some(by), .. } => return Err(ResumedBy(by)),
             _ => {}
         }
-        let resume = Resume(self.next_epoch().0);
+        let known = if matches!(asked, State::Stopped { .. }) { Asked::Stopped } else { Asked::Running };
+        let resume = Resume { number: self.next_epoch().0, asked: known };
         let begin = |state: &mut State| {
             if let State::Stopped { epoch } = *state {
                 *state = State::Resuming { from: epoch, by, resume };
@@ -207,6 +219,10 @@ impl Threads {
         let mut run = |state: &mut State| match *state {
             State::Resuming { by, resume, .. } if resume == committed => {
                 *state = State::Running { epoch, by: Some(by) };
+                ran = true;
+            }
+            State::Stopped { .. } | State::Resuming { .. } if committed.asked == Asked::Running => {
+                *state = State::Running { epoch, by: None };
                 ran = true;
             }
             _ => {}
@@ -352,6 +368,19 @@ mod tests {
         assert_eq!(threads.check(two), Err(Some(ResumedBy(ME))));
         threads.commit_resume(Some(2), false, second);
         assert!(!threads.is_alive(one) && !threads.is_alive(two));
+    }
+
+    #[test]
+    fn a_resume_that_was_asked_of_a_running_thread_ends_the_stop_that_came_first() {
+        let mut threads = Threads::default();
+        let early = threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.on_stopped(Some(1), true);
+        let life = threads.life(1);
+        let late = threads.begin_resume(Some(1), false, OTHER).unwrap();
+        threads.commit_resume(Some(1), true, early);
+        threads.abort_resume(late);
+        assert!(!threads.is_alive(life));
+        assert!(threads.begin_resume(Some(1), false, ME).is_ok(), "and nobody is locked out");
     }
 
     #[test]

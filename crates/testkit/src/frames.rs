@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
 use breakroom_wire::{ContentLength, Decode, Frame, FrameError, Peer, Quirks, header};
-use rustix::event::{PollFd, PollFlags, Timespec};
 
 /// Replies of 16 MB are part of the speed figures; the limit only stops a runaway.
 const MAX_MESSAGE: usize = 256 << 20;
@@ -53,12 +52,6 @@ impl FrameReader {
                 Err(error) => return Err(ReadError::Input(error.into())),
             }
         }
-    }
-
-    /// Whether reading would not block.
-    pub fn input_waits(&self) -> bool {
-        let mut watched = [PollFd::new(&self.input, PollFlags::IN)];
-        matches!(rustix::event::poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })), Ok(n) if n > 0)
     }
 
     pub fn quirks(&self) -> &Quirks {

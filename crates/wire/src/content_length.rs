@@ -62,6 +62,11 @@ impl ContentLength {
         }
     }
 
+    /// Whether a message has begun and not ended.
+    pub fn is_within_message(&self) -> bool {
+        self.is_in_header() || matches!(self.state, State::Body(_))
+    }
+
     fn advance(&mut self) -> Result<Option<Frame>, FrameError> {
         loop {
             match &mut self.state {

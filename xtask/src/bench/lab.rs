@@ -44,7 +44,8 @@ pub struct Session {
 
 impl Lab {
     pub fn open() -> Result<Lab> {
-        let programs = super::target_folder()?;
+        let this = std::env::current_exe()?;
+        let programs = this.parent().context("this program lies in a folder")?;
         let folder = std::env::temp_dir().join(format!("breakroom-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         Ok(Lab { breakroom: programs.join("breakroom"), adapter: programs.join("fake-adapter"), folder })

@@ -21,15 +21,18 @@ pub fn measure(lab: &Lab, effort: Effort) -> Result<Vec<Figure>> {
         let name = format!("{}MB", bytes / MB);
         let hub = lab.hub("large")?;
         let idle = hub.memory("VmHWM")?;
-        let (mut direct_best, mut hub_best) = (0.0_f64, 0.0_f64);
+        let (mut direct_best, mut socat_best, mut hub_best) = (0.0_f64, 0.0_f64, 0.0_f64);
         let mut direct = lab.session(Route::DirectTcp, &hub)?;
+        let mut relayed = lab.session(Route::Socat, &hub)?;
         let mut through = lab.session(Route::HubTcp, &hub)?;
         for _ in 0..effort.pick(3, 7) {
             direct_best = direct_best.max(rate(&mut direct, bytes, count)?);
+            socat_best = socat_best.max(rate(&mut relayed, bytes, count)?);
             hub_best = hub_best.max(rate(&mut through, bytes, count)?);
         }
         let peak = hub.memory("VmHWM")?;
         direct.client.end()?;
+        relayed.client.end()?;
         through.client.end()?;
         let ratio = Figure::new(
             format!("large/{name}/of-direct"),
@@ -37,7 +40,12 @@ pub fn measure(lab: &Lab, effort: Effort) -> Result<Vec<Figure>> {
             "ratio",
             Target::AtLeast(0.9),
         );
-        figures.push(ratio.beside("direct_MB_per_s", direct_best).beside("hub_MB_per_s", hub_best));
+        figures.push(
+            ratio
+                .beside("direct_MB_per_s", direct_best)
+                .beside("socat_MB_per_s", socat_best)
+                .beside("hub_MB_per_s", hub_best),
+        );
         // One payload, not four: what waits should wait in the adapter.
         let bound = 1.2 * (bytes / MB) as f64 + 8.0;
         let peak = Figure::new(format!("large/{name}/peak"), peak, "MB", Target::AtMost(bound));

@@ -82,10 +82,16 @@ impl Desk {
         self.sandbox.assert_nothing_left(wait::DEADLINE);
     }
 
-    /// Kills the shared hub without a warning.
-    pub fn kill_hub(&mut self) {
+    /// Kills the shared hub without a warning and waits until nothing runs that it had started.
+    pub fn kill_hub(&mut self, client: Strict) {
         rustix::process::kill_process(self.hub_pid(), Signal::KILL).expect("the hub is ours");
         self.collect_hub();
+        let mut client = client;
+        client.closed();
+        client.abandon();
+        let census = self.sandbox.census();
+        let gone = wait::until(wait::DEADLINE, || census.processes().is_empty().then_some(()));
+        gone.unwrap_or_else(|| panic!("left behind by a killed hub:\n{}", census.left()));
     }
 
     fn collect_hub(&mut self) {

@@ -7,14 +7,17 @@
 
 use std::path::{Path, PathBuf};
 
-use breakroom_testkit::Strict;
+use breakroom_testkit::client::Timeline;
 use breakroom_testkit::fixtures::Program;
+use breakroom_testkit::{Arrival, Request, Strict, adapters};
 use serde_json::{Value, json};
 
-use super::editor::{Desk, extend, introduction};
+use super::editor::{Desk, Hub, extend, introduction};
 
 pub struct Language {
     pub program: Program,
+    /// The name under which its adapter can be left out of a test run.
+    pub adapter: &'static str,
     /// The name that `--type`, `adapterID` and `type` take.
     pub kind: &'static str,
     /// Launch arguments besides `program` and `args`.
@@ -22,8 +25,12 @@ pub struct Language {
     /// Events that may come at any time besides those the tour waits for.
     pub events: &'static [&'static str],
     pub names: Names,
-    /// How many lines `next` passes between the entry of `add` and its mark.
-    pub lines_to_add: usize,
+    /// How many lines a step into `add` stops at before the one with the sum.
+    pub lines_before_sum: usize,
+    /// The reason of a stop by `pause`.
+    pub paused_as: &'static str,
+    /// Where the answer to `setVariable` has the new value.
+    pub changed_as: &'static str,
     pub numbers: Children,
     pub point: Children,
     pub exit: ExitCode,
@@ -33,6 +40,7 @@ pub struct Language {
 pub struct Names {
     pub main: &'static str,
     pub add: &'static str,
+    pub spin: &'static str,
     pub locals: &'static str,
 }
 
@@ -47,8 +55,8 @@ pub struct Children {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
     Event,
-    /// There is no `exited`; a line of the debugger's says it.
-    Output(&'static str),
+    /// There is no `exited`; the debugger's console says it when the client leaves.
+    SaidAtDisconnect(&'static str),
 }
 
 /// A fixture ready to be debugged.
@@ -58,6 +66,21 @@ pub struct Debuggee {
 }
 
 impl Language {
+    /// Whether this test was left out by hand.
+    pub fn skipped(&self) -> bool {
+        adapters::skipped(self.adapter) || self.program.skipped()
+    }
+
+    /// A desk with an editor at it, or nothing if this language was left out by hand.
+    pub fn open(&self, hub: Hub, door: &[&str]) -> Option<(Desk, Session<'_>)> {
+        if self.skipped() {
+            return None;
+        }
+        let desk = Desk::new();
+        let session = Session::new(desk.editor(hub, door), self, self.debuggee(&desk));
+        Some((desk, session))
+    }
+
     pub fn debuggee(&self, desk: &Desk) -> Debuggee {
         let source = match self.program {
             // Delve builds beside the source, so two tests must not share it.
@@ -120,6 +143,11 @@ impl<'a> Session<'a> {
     pub fn launch(&mut self, breakpoints: Value, more: Value) {
         let launch = self.client.request("launch", self.language.arguments(&self.debuggee, more));
         self.client.event("initialized");
+        self.configure(launch, breakpoints);
+    }
+
+    /// What follows `initialized`. The launch may be answered before, between or after these.
+    pub fn configure(&mut self, launch: Request, breakpoints: Value) {
         self.set_breakpoints(breakpoints);
         self.client.call("configurationDone", Value::Null);
         self.client.response(launch);
@@ -200,24 +228,32 @@ impl<'a> Session<'a> {
 
     /// Waits for the end of the program and lets go of it.
     pub fn ended(mut self, code: i64, printed: &str) {
-        match self.language.exit {
-            ExitCode::Event => assert_eq!(self.client.event("exited")["body"]["exitCode"], code),
-            ExitCode::Output(said) => {
-                self.client.output_containing(&format!("{said}{code}"));
-            }
+        let exit = self.language.exit;
+        if exit == ExitCode::Event {
+            assert_eq!(self.client.event("exited")["body"]["exitCode"], code);
         }
         self.client.event("terminated");
-        self.disconnected(printed);
+        let timeline = self.disconnected(printed);
+        if let ExitCode::SaidAtDisconnect(said) = exit {
+            let output = timeline.output();
+            assert!(output.contains(&format!("{said}{code}\n")), "{output}");
+        }
     }
 
     /// Lets go of the session. All that the program printed must have come, and nothing else as its output.
-    pub fn disconnected(mut self, printed: &str) {
+    pub fn disconnected(self, printed: &str) -> Timeline {
+        let timeline = self.let_go();
+        let outputs = timeline.events("output").filter(|body| body["category"] == "stdout");
+        let stdout: String = outputs.filter_map(|body| body["output"].as_str()).collect();
+        assert_eq!(stdout.replace("\r\n", "\n"), printed);
+        timeline
+    }
+
+    pub fn let_go(mut self) -> Timeline {
         self.client.call("disconnect", Value::Null);
         let ended = self.client.finish();
         assert!(ended.status.is_none_or(|status| status.success()), "{:?}", ended.status);
-        let outputs = ended.timeline.events("output").filter(|body| body["category"] == "stdout");
-        let stdout: String = outputs.filter_map(|body| body["output"].as_str()).collect();
-        assert_eq!(stdout.replace("\r\n", "\n"), printed);
+        ended.timeline
     }
 }
 
@@ -246,16 +282,19 @@ pub fn tour(mut session: Session<'_>, more: Value) {
     session.look_at_children(&stop, &language.point);
 
     let inside = session.step("stepIn", &stop, names.add, None);
-    let before_last =
-        (1..language.lines_to_add).fold(inside, |inside, _| session.step("next", &inside, names.add, None));
-    let inside = session.step("next", &before_last, names.add, Some("add"));
+    let inside =
+        (0..language.lines_before_sum).fold(inside, |at, _| session.step("next", &at, names.add, None));
     assert_eq!(session.evaluate(&inside, "a + b"), "42");
     let locals = session.locals(&inside);
-    assert_eq!(session.variable(&locals, "total")["value"], "42");
-    let change = json!({"variablesReference": locals, "name": "total", "value": "100"});
+    assert_eq!(session.variable(&locals, "a")["value"], "40");
+    let change = json!({"variablesReference": locals, "name": "a", "value": "98"});
     let changed = session.client.call("setVariable", change);
-    assert_eq!(changed["body"]["value"], "100", "{changed}");
-    assert_eq!(session.evaluate(&inside, "total"), "100");
+    assert_eq!(changed["body"][language.changed_as], "98", "{changed}");
+    assert_eq!(session.evaluate(&inside, "a + b"), "100");
+
+    let inside = session.step("next", &inside, names.add, Some("add"));
+    let locals = session.locals(&inside);
+    assert_eq!(session.variable(&locals, "total")["value"], "100");
     let frames = session.stack(&inside.thread);
     assert!(is_named(&frames[1], names.main), "{frames:?}");
 
@@ -274,18 +313,22 @@ pub fn tour(mut session: Session<'_>, more: Value) {
     session.ended(7, "hello 100 none\nhello 43 none\nhello 44 none\n");
 }
 
-/// A program that never ends is paused where it spins and then terminated.
+/// A program that never ends is paused wherever it is, stopped where it spins, and then terminated.
 pub fn pause_and_terminate(mut session: Session<'_>) {
+    let names = &session.language.names;
     session.launch(json!([]), json!({"args": ["spin"]}));
     session.client.output_containing("spinning");
     let threads = session.client.call("threads", Value::Null);
     let thread = threads["body"]["threads"][0]["id"].clone();
     session.client.call("pause", json!({"threadId": thread}));
-    let stopped = session.client.event("stopped");
-    let thread = &stopped["body"]["threadId"];
-    let frames = session.stack(thread);
-    let spins = |frame: &Value| frame["name"].as_str().is_some_and(|name| name.contains("spin"));
-    assert!(frames.iter().any(spins), "{frames:?}");
+    let paused = session.client.event("stopped");
+    assert_eq!(paused["body"]["reason"], session.language.paused_as, "{paused}");
+    let thread = paused["body"]["threadId"].clone();
+    session.stack(&thread);
+
+    session.set_breakpoints(session.at("spin"));
+    session.client.call("continue", json!({"threadId": thread}));
+    session.stopped("breakpoint", names.spin, Some("spin"));
     session.client.call("terminate", Value::Null);
     session.client.event("terminated");
     session.client.allow(&["exited"]);
@@ -293,10 +336,60 @@ pub fn pause_and_terminate(mut session: Session<'_>) {
 }
 
 /// The shortest useful session: to the first breakpoint, and away, which ends the program.
-pub fn visit(mut session: Session<'_>, more: Value) {
-    session.launch(session.at("add"), more);
+pub fn visit(mut session: Session<'_>) {
+    session.launch(session.at("add"), json!({}));
+    look_and_leave(session);
+}
+
+fn look_and_leave(mut session: Session<'_>) {
     session.stopped("breakpoint", session.language.names.add, Some("add"));
     // The program ends because of the disconnect, and whether that is still told is the adapter's choice.
     session.client.allow(&["exited", "terminated"]);
     session.disconnected("");
+}
+
+/// Each way to say which debugger is wanted leads to it: by the door, by `adapterID`, by `type`, by the file alone.
+pub fn every_way_to_choose(language: &Language) {
+    let by_door = ["--type", language.kind];
+    if let Some((desk, mut session)) = language.open(Hub::Private, &by_door) {
+        let answer = session.initialize(json!({}));
+        assert_eq!(answer["body"]["supportsConfigurationDoneRequest"], true);
+        visit(session);
+        desk.leave(Hub::Private);
+    }
+    if let Some((desk, mut session)) = language.open(Hub::Shared, &[]) {
+        session.initialize(json!({"adapterID": language.kind}));
+        visit(session);
+        desk.leave(Hub::Shared);
+    }
+    if let Some((desk, session)) = language.open(Hub::Shared, &[]) {
+        let arguments = language.arguments(&session.debuggee, json!({"type": language.kind}));
+        visit_of_late_choice(session, arguments);
+        desk.leave(Hub::Shared);
+    }
+    if let Some((desk, session)) = language.open(Hub::Private, &[]) {
+        let file = match language.program {
+            Program::Go => &session.debuggee.source,
+            _ => &session.debuggee.program,
+        };
+        let arguments = json!({"program": file});
+        visit_of_late_choice(session, arguments);
+        desk.leave(Hub::Private);
+    }
+}
+
+/// What every adapter can do is promised at once; what this one can do follows when it is known.
+fn visit_of_late_choice(mut session: Session<'_>, arguments: Value) {
+    let answer = session.initialize(json!({}));
+    assert_eq!(answer["body"]["supportsConfigurationDoneRequest"], true);
+    launch_of_late_choice(session, arguments);
+}
+
+/// A visit whose launch chooses the debugger.
+pub fn launch_of_late_choice(mut session: Session<'_>, arguments: Value) {
+    let launch = session.client.request("launch", arguments);
+    let told = session.client.expect_order(&[Arrival::Event("capabilities"), Arrival::Event("initialized")]);
+    assert!(told[0]["body"]["capabilities"]["supportsSetVariable"] == true, "{}", told[0]);
+    session.configure(launch, session.at("add"));
+    look_and_leave(session);
 }

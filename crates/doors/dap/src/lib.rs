@@ -11,7 +11,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_engines::Context;
-use breakroom_hub::{Door, Link, LinkError, PeerAccess, Purpose, connect_or_start, passable, run_private};
+use breakroom_hub::{
+    Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, passable, run_private,
+};
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -72,9 +74,11 @@ pub fn run(options: Options) -> Result<(), DoorError> {
             };
             let input = clone(io::stdin().as_fd().try_clone_to_owned())?;
             let output = clone(io::stdout().as_fd().try_clone_to_owned())?;
-            let (input, output) = passable(input, output)
+            let Passable { input, output, relayed } = passable(input, output)
                 .map_err(|source| io_error("stdin or stdout cannot be used", source))?;
-            serve(&options, input, output, PeerAccess::SameUser)
+            let served = serve(&options, input, output, PeerAccess::SameUser);
+            relayed.finish();
+            served
         }
         Place::Listen(address) => listen::tcp(&options, address),
         Place::Socket(path) => listen::unix(&options, &path),

@@ -10,8 +10,8 @@ use breakroom_wire::{Decode, Frame, Peer};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
-use super::on;
-use crate::endpoint::Endpoint;
+use super::{Step, on};
+use crate::endpoint::{Came, Endpoint};
 use crate::hello;
 
 /// No client has a reason to send more at once; what it claims beyond that is refused before memory is taken.
@@ -48,23 +48,24 @@ impl ClientIo {
         self.id
     }
 
-    /// Reads once. Ready as long as there may be more.
-    pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Poll<()> {
+    /// Reads once.
+    pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
         if !matches!(self.state, State::Open) {
-            return Poll::Pending;
+            return Step::Done;
         }
         if self.door_is_gone(cx) {
             self.state = State::Lost;
-            return Poll::Ready(());
+            return Step::Again;
         }
-        match self.endpoint.poll_read(cx) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Ok(0)) | Poll::Ready(Err(_)) => {
+        let step = match self.endpoint.poll_read(cx) {
+            Poll::Pending => return Step::Done,
+            Poll::Ready(Ok(Came::All)) => Step::Done,
+            Poll::Ready(Ok(Came::Part)) => Step::Again,
+            Poll::Ready(Ok(Came::End) | Err(_)) => {
                 self.state = State::Lost;
-                return Poll::Ready(());
+                return Step::Again;
             }
-            Poll::Ready(Ok(_)) => {}
-        }
+        };
         loop {
             match self.endpoint.decoder.next() {
                 Ok(Some(Frame::Message(message))) => {
@@ -73,12 +74,12 @@ impl ClientIo {
                 Ok(Some(Frame::Junk(_))) => {}
                 Ok(None) => {
                     self.watch_header();
-                    return Poll::Ready(());
+                    return step;
                 }
                 Err(error) => {
                     let reason = format!("{error} The connection is closed; the session goes on.");
                     self.broken(reason, session, began);
-                    return Poll::Ready(());
+                    return Step::Again;
                 }
             }
         }
@@ -129,6 +130,15 @@ impl ClientIo {
                 }
             }
         }
+    }
+
+    pub fn rest(&mut self) {
+        self.endpoint.rest();
+    }
+
+    /// Whether it takes what it is sent. One that is leaving keeps nobody waiting.
+    pub fn keeps_up(&self) -> bool {
+        !matches!(self.state, State::Open) || self.endpoint.is_clear()
     }
 
     /// Tells the door why it ends, so that its process can say so.

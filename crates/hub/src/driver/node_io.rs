@@ -13,8 +13,8 @@ use breakroom_wire::{Decode, Frame, Peer};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::on;
-use crate::endpoint::Endpoint;
+use super::{Step, on};
+use crate::endpoint::{Came, Endpoint};
 use crate::side_stream::{LastWords, SideStream};
 use crate::supervise::{self, Arrived, Sender};
 
@@ -91,20 +91,15 @@ impl NodeIo {
         let _ = self.orders.send(how);
     }
 
-    /// Reads once from each stream. True if anything came.
-    pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
-        let mut worked = self.read_stderr(cx, session, began);
-        if !session.wants_engine() {
-            return worked;
-        }
-        worked |= self.read_stdout(cx, session, began);
+    /// Reads once from the connection and from stdout.
+    pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
+        let beside = self.read_stdout(cx, session, began);
         if !matches!(self.reader, Reader::Open) {
-            return worked;
+            return beside;
         }
-        let ended = match self.endpoint.poll_read(cx) {
-            Poll::Pending => return worked,
-            Poll::Ready(Ok(read)) => read == 0,
-            Poll::Ready(Err(_)) => true,
+        let came = match self.endpoint.poll_read(cx) {
+            Poll::Pending => return beside,
+            Poll::Ready(came) => came.unwrap_or(Came::End),
         };
         let mut take = |frame| match frame {
             Frame::Message(message) => on(session, began, Input::Engine { node: self.id, message }),
@@ -116,10 +111,11 @@ impl NodeIo {
         let broken = loop {
             match self.endpoint.decoder.next() {
                 Ok(Some(frame)) => take(frame),
-                Ok(None) if ended => {
+                Ok(None) if came == Came::End => {
                     break self.endpoint.decoder.finish().map(|rest| rest.into_iter().for_each(&mut take));
                 }
-                Ok(None) => return true,
+                Ok(None) if came == Came::Part => return Step::Again,
+                Ok(None) => return beside,
                 Err(error) => break Err(error),
             }
         };
@@ -130,27 +126,27 @@ impl NodeIo {
         if let Life::Running { close_by } = &mut self.life {
             close_by.get_or_insert(Instant::now() + DRAIN);
         }
-        true
+        Step::Again
     }
 
-    fn read_stdout(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
-        let Some(stream) = &mut self.stdout else { return false };
+    fn read_stdout(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
+        let Some(stream) = &mut self.stdout else { return Step::Done };
         match stream.poll_text(cx) {
-            Poll::Pending => return false,
+            Poll::Pending => return Step::Done,
             Poll::Ready(Some(text)) => {
                 let category = if self.debuggee_stdio { "stdout" } else { "console" };
                 on(session, began, Input::Output { node: self.id, category, text });
             }
             Poll::Ready(None) => self.stdout = None,
         }
-        true
+        Step::Again
     }
 
     /// stderr is always read, so that an adapter never blocks on it and its last words are at hand.
-    fn read_stderr(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
-        let Some(stream) = &mut self.stderr else { return false };
+    pub fn read_stderr(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
+        let Some(stream) = &mut self.stderr else { return Step::Done };
         match stream.poll_text(cx) {
-            Poll::Pending => return false,
+            Poll::Pending => return Step::Done,
             Poll::Ready(Some(text)) => {
                 tracing::debug!(node = self.id.0, "adapter stderr: {}", text.trim_end());
                 self.words.add(&text);
@@ -160,7 +156,7 @@ impl NodeIo {
             }
             Poll::Ready(None) => self.stderr = None,
         }
-        true
+        Step::Again
     }
 
     pub fn write(&mut self, cx: &mut Waker, session: &mut Session) {
@@ -176,6 +172,10 @@ impl NodeIo {
                 _ => return,
             }
         }
+    }
+
+    pub fn rest(&mut self) {
+        self.endpoint.rest();
     }
 
     pub fn on_exit(&mut self, exit: Exit) {
@@ -228,11 +228,11 @@ impl NodeIo {
         }
     }
 
-    /// Tells the session that the engine ended, once everything it said is delivered. True if it did.
-    pub fn report_end(&mut self, _cx: &mut Waker, session: &mut Session, began: Instant) -> bool {
-        let Life::Draining { exit, .. } = self.life else { return false };
+    /// Tells the session that the engine ended, once everything it said is delivered.
+    pub fn report_end(&mut self, session: &mut Session, began: Instant) -> Step {
+        let Life::Draining { exit, .. } = self.life else { return Step::Done };
         if matches!(self.reader, Reader::Open) || self.stdout.is_some() || self.stderr.is_some() {
-            return false;
+            return Step::Done;
         }
         let clean = matches!(exit, Exit::Code(0)) && !matches!(self.reader, Reader::Broken(_));
         let exit = match &self.reader {
@@ -244,7 +244,7 @@ impl NodeIo {
         // What the adapter left behind ends with it.
         self.stop(Stop::End { grace: Duration::ZERO });
         self.life = Life::Told;
-        true
+        Step::Again
     }
 }
 

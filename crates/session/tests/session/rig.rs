@@ -6,6 +6,7 @@
 mod listener;
 mod numbers;
 mod strict;
+mod ways;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -65,7 +66,7 @@ pub fn setup() -> Setup {
     Setup {
         engine: None,
         known_engines: vec!["python".into(), "go".into()],
-        base_capabilities: base.as_object().unwrap().clone(),
+        base_capabilities: base.as_object().unwrap().clone(), identify: None
     }
 }
 
@@ -96,6 +97,13 @@ impl Rig {
     }
 
     pub fn on(&mut self, input: Input) {
+        match &input {
+            Input::Shutdown { .. } => self.clients.values_mut().for_each(|side| side.strict.closing()),
+            Input::ClientBroken { client, .. } => {
+                self.clients.get_mut(client).into_iter().for_each(|side| side.strict.closing());
+            }
+            _ => {}
+        }
         self.session.on(Time(self.now), input);
         self.drain();
     }
@@ -174,8 +182,9 @@ impl Rig {
     /// Takes the answer to a request, which must have come.
     pub fn response(&mut self, client: ClientId, seq: i64) -> Value {
         let listener = &mut self.clients.get_mut(&client).unwrap().listener;
-        let is_it =
-            |heard: &Heard| heard.json["type"] == "response" && heard.json["request_seq"].as_i64() == Some(seq);
+        let is_it = |heard: &Heard| {
+            heard.json["type"] == "response" && heard.json["request_seq"].as_i64() == Some(seq)
+        };
         let answer = listener.take(is_it);
         answer.unwrap_or_else(|| panic!("request {seq} has no answer; {listener}")).json
     }
@@ -201,7 +210,8 @@ impl Rig {
     /// Takes a reverse request that the client was asked.
     pub fn asked(&mut self, client: ClientId, command: &str) -> Value {
         let listener = &mut self.clients.get_mut(&client).unwrap().listener;
-        let request = listener.take(|heard| heard.json["type"] == "request" && heard.json["command"] == command);
+        let request =
+            listener.take(|heard| heard.json["type"] == "request" && heard.json["command"] == command);
         request.unwrap_or_else(|| panic!("`{command}` was not asked; {listener}")).json
     }
 
@@ -223,10 +233,8 @@ impl Rig {
     }
 
     pub fn node_up_with(&mut self, node: NodeId, defaults: Value) {
-        let facts = EngineFacts {
-            name: "fake".into(),
-            launch_defaults: defaults.as_object().unwrap().clone(),
-        };
+        let facts =
+            EngineFacts { name: "fake".into(), launch_defaults: defaults.as_object().unwrap().clone() };
         self.on(Input::NodeUp { node, facts });
     }
 
@@ -236,11 +244,7 @@ impl Rig {
     }
 
     pub fn node_ended(&mut self, node: NodeId, exit: &str, stderr: &str) {
-        let end = NodeEnd {
-            exit: exit.into(),
-            clean: exit == "exit code 0",
-            stderr: stderr.into(),
-        };
+        let end = NodeEnd { exit: exit.into(), clean: exit == "exit code 0", stderr: stderr.into() };
         self.on(Input::NodeEnded { node, end });
     }
 
@@ -388,87 +392,5 @@ impl Rig {
             }
             Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
         }
-    }
-}
-
-/// The usual ways into a session.
-impl Rig {
-    /// A client whose `adapterID` chose the engine, which is up and has answered `initialize`.
-    pub fn initialized() -> (Self, ClientId, NodeId) {
-        Self::initialized_with(capabilities(), json!({}))
-    }
-
-    pub fn initialized_with(capabilities: Value, declared: Value) -> (Self, ClientId, NodeId) {
-        let mut rig = Rig::new();
-        let client = rig.join();
-        let mut arguments = json!({"clientID": "test", "clientName": "Tess", "adapterID": "python"});
-        for (key, value) in declared.as_object().unwrap() {
-            arguments[key] = value.clone();
-        }
-        rig.request(client, "initialize", arguments);
-        let node = rig.started.last().unwrap().0;
-        rig.node_up(node);
-        let initialize = rig.got(node, "initialize");
-        rig.answer(node, &initialize, capabilities);
-        (rig, client, node)
-    }
-
-    /// The debuggee runs.
-    pub fn running() -> (Self, ClientId, NodeId) {
-        Self::running_with(capabilities(), json!({}))
-    }
-
-    pub fn running_with(capabilities: Value, declared: Value) -> (Self, ClientId, NodeId) {
-        let (mut rig, client, node) = Self::initialized_with(capabilities, declared);
-        rig.start(client, node, "launch");
-        (rig, client, node)
-    }
-
-    pub fn start(&mut self, client: ClientId, node: NodeId, command: &str) {
-        self.request(client, command, json!({"program": "x.py"}));
-        self.tell(node, "initialized", json!({}));
-        self.request(client, "configurationDone", json!({}));
-        let launch = self.got(node, command);
-        self.answer(node, &launch, json!({}));
-        for heard in self.engine_heard(node) {
-            self.answer(node, &heard.json, json!({}));
-        }
-        self.heard(client);
-    }
-
-    /// The debuggee is stopped in thread 1, and all others with it.
-    pub fn at_a_stop() -> (Self, ClientId, NodeId) {
-        let (mut rig, client, node) = Self::running();
-        rig.stop(node, 1);
-        rig.heard(client);
-        (rig, client, node)
-    }
-
-    pub fn stop(&mut self, node: NodeId, thread: i64) {
-        let body = json!({"reason": "breakpoint", "threadId": thread, "allThreadsStopped": true});
-        self.tell(node, "stopped", body);
-    }
-
-    /// Sends a request, lets the engine answer it with `body`, and gives the client's answer.
-    pub fn round_trip(&mut self, client: ClientId, node: NodeId, command: &str, arguments: Value, body: Value) -> Value {
-        let seq = self.request(client, command, arguments);
-        let request = self.got(node, command);
-        self.answer(node, &request, body);
-        self.response(client, seq)
-    }
-
-    /// The client leaves in good order and the engine agrees.
-    pub fn finish(mut self, client: ClientId, node: NodeId) {
-        self.request(client, "disconnect", json!({}));
-        let disconnect = self.got(node, "disconnect");
-        self.answer(node, &disconnect, json!({}));
-        self.node_ended(node, "exit code 0", "");
-        self.assert_over();
-    }
-
-    pub fn assert_over(&self) {
-        self.assert_nothing_owed();
-        assert!(self.session.is_over(), "the session is not over");
-        assert_eq!(self.session.next_deadline(), None, "a session that is over has no deadline");
     }
 }

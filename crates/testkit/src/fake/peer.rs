@@ -1,6 +1,6 @@
 //! The fake adapter's connection: where it is, how messages are numbered, and when they are flushed.
 //!
-//! Output is flushed only when no input waits, as fast adapters do. A peer that is gone is no error: the adapter
+//! Output is flushed when every request that was read is answered, as fast adapters do. A peer that is gone is no error: the adapter
 //! goes on until its input ends.
 
 use std::fs::File;
@@ -70,9 +70,7 @@ impl Peer {
         if let Ok(Some(frame)) = self.reader.buffered() {
             return Some(frame);
         }
-        if !self.reader.input_waits() {
-            self.flush();
-        }
+        self.flush();
         match self.reader.read() {
             Ok(frame) => frame,
             Err(error) => {

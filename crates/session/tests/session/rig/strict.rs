@@ -9,7 +9,7 @@ use super::listener::{Heard, short};
 #[derive(Default)]
 pub struct Strict {
     /// Commands by the number they were sent under. Clients repeat numbers, so there may be several.
-    open: HashMap<i64, Vec<String>>,
+    open: HashMap<i64, Vec<Open>>,
     /// Messages that were no messages; each may be refused once.
     nonsense: usize,
     initialize: Initialize,
@@ -17,6 +17,19 @@ pub struct Strict {
     initialized: usize,
     terminated: usize,
     ending: Ending,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Open {
+    command: String,
+    owed: Owed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owed {
+    Surely,
+    /// It was sent while the connection was being ended, and may be too late.
+    Perhaps,
 }
 
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -30,6 +43,8 @@ enum Initialize {
 enum Ending {
     #[default]
     No,
+    /// The hub lets the client go; what is queued for it still comes.
+    Closing,
     /// `disconnect` was answered: this is the last word.
     Disconnected,
     /// The connection broke; nobody can say what it should have heard.
@@ -48,11 +63,19 @@ impl Strict {
             let declared = arguments.into_iter().flatten().filter(|(_, value)| **value == true);
             self.declared = declared.map(|(key, _)| key.clone()).collect();
         }
-        self.open.entry(said.json["seq"].as_i64().unwrap()).or_default().push(command);
+        let late = self.ending == Ending::Closing || self.waits_for("disconnect");
+        let owed = if late { Owed::Perhaps } else { Owed::Surely };
+        self.open.entry(said.json["seq"].as_i64().unwrap()).or_default().push(Open { command, owed });
     }
 
     pub fn said_nonsense(&mut self) {
         self.nonsense += 1;
+    }
+
+    pub fn closing(&mut self) {
+        if self.ending == Ending::No {
+            self.ending = Ending::Closing;
+        }
     }
 
     pub fn lost(&mut self) {
@@ -69,7 +92,8 @@ impl Strict {
 
     pub fn hears(&mut self, heard: &Heard) {
         let text = || short(heard);
-        assert_eq!(self.ending, Ending::No, "after the last word: {}", text());
+        let ended = matches!(self.ending, Ending::Disconnected | Ending::Lost);
+        assert!(!ended, "after the last word: {}", text());
         match heard.json["type"].as_str() {
             Some("response") => self.hears_response(heard),
             Some("event") => self.hears_event(heard),
@@ -86,7 +110,7 @@ impl Strict {
         let seq = json["request_seq"].as_i64().unwrap_or_else(|| panic!("no request_seq: {}", short(heard)));
         let command = json["command"].as_str().unwrap_or_else(|| panic!("no command: {}", short(heard)));
         let open = self.open.entry(seq).or_default();
-        let Some(at) = open.iter().position(|asked| asked == command) else {
+        let Some(at) = open.iter().position(|open| open.command == command) else {
             assert!(!success && self.nonsense > 0, "invariant 1: answers nothing: {}", short(heard));
             self.nonsense -= 1;
             return;
@@ -95,14 +119,24 @@ impl Strict {
         assert!(success || !command.is_empty(), "a failure without its command: {}", short(heard));
         match command {
             "initialize" if success => self.initialize = Initialize::Answered,
-            "disconnect" => self.ending = Ending::Disconnected,
+            // One who says goodbye twice is answered twice.
+            "disconnect" if !self.waits_for("disconnect") => self.ending = Ending::Disconnected,
             _ => {}
         }
     }
 
+    fn waits_for(&self, command: &str) -> bool {
+        self.open.values().flatten().any(|open| open.command == command)
+    }
+
     fn hears_event(&mut self, heard: &Heard) {
         let event = heard.json["event"].as_str().unwrap();
-        assert_eq!(self.initialize, Initialize::Answered, "before the answer to initialize: {}", short(heard));
+        assert_eq!(
+            self.initialize,
+            Initialize::Answered,
+            "before the answer to initialize: {}",
+            short(heard)
+        );
         let needs = match event {
             "progressStart" | "progressUpdate" | "progressEnd" => Some("supportsProgressReporting"),
             "invalidated" => Some("supportsInvalidatedEvent"),
@@ -117,7 +151,8 @@ impl Strict {
     }
 
     pub fn assert_nothing_owed(&self, client: ClientId) {
-        let owed: Vec<_> = self.open.iter().filter(|(_, commands)| !commands.is_empty()).collect();
+        let surely = |open: &&Open| open.owed == Owed::Surely;
+        let owed: Vec<_> = self.open.values().flatten().filter(surely).collect();
         assert!(
             self.ending == Ending::Lost || owed.is_empty(),
             "invariant 1: {client:?} has no answer to {owed:?}"

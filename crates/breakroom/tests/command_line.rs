@@ -1,0 +1,147 @@
+//! The commands that a person types: `run` with piped commands, `doctor` and `--version`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod support {
+    pub mod editor;
+}
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use breakroom_testkit::adapters;
+use breakroom_testkit::fixtures::Program;
+use serde_json::Value;
+use support::editor::{Desk, Hub};
+
+/// `breakroom run` with these arguments, fed with these commands.
+fn run(desk: &Desk, arguments: &[&str], commands: &str) -> Output {
+    let mut command = desk.sandbox.command(["run"]);
+    command.args(arguments).current_dir(desk.sandbox.work());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(commands.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// Stops at the mark, looks around, goes on to the end. The exit code is the program's, if its debugger tells it.
+fn run_to_the_end(program: Program, source: &Path, file: &Path, desk: &Desk, hub: &[&str], code: i32) {
+    let place = format!("{}:{}", source.display(), program.line("add"));
+    let mut arguments = vec!["--break", &place];
+    arguments.extend(hub);
+    arguments.extend([file.to_str().unwrap(), "seven"]);
+    // Python stops once more, at the exception that `sys.exit` is; the others are over by then.
+    let output = run(desk, &arguments, "bt\nprint a + b\nout\ndelete\ncontinue\ncontinue\n");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    for part in ["add", "main", "42", "hello 42 none", "hello 43 none", "hello 44 none", "the program ended"]
+    {
+        assert!(text.contains(part), "no {part:?} in:\n{text}\nstderr:\n{errors}");
+    }
+    assert_eq!(output.status.code(), Some(code), "{text}\nstderr:\n{errors}");
+}
+
+#[test]
+fn a_python_file_is_debugged_with_piped_commands() {
+    if adapters::skipped("debugpy") {
+        return;
+    }
+    let desk = Desk::new();
+    run_to_the_end(Program::Python, &Program::Python.source(), &Program::Python.source(), &desk, &[], 7);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_c_program_is_debugged_with_piped_commands() {
+    if adapters::skipped("lldb") || Program::C.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    run_to_the_end(Program::C, &Program::C.source(), &Program::C.compiled(), &desk, &["--private"], 7);
+    desk.leave(Hub::Private);
+}
+
+#[test]
+fn a_go_file_is_debugged_with_piped_commands() {
+    if adapters::skipped("delve") || Program::Go.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let folder = desk.sandbox.work();
+    let source = Program::Go.source();
+    for name in ["go.mod", "main.go"] {
+        std::fs::copy(source.with_file_name(name), folder.join(name)).unwrap();
+    }
+    // Delve tells no exit code.
+    run_to_the_end(Program::Go, &folder.join("main.go"), Path::new("main.go"), &desk, &[], 0);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_file_that_cannot_be_debugged_is_refused_with_what_to_do() {
+    let desk = Desk::new();
+    let work = desk.sandbox.work();
+    std::fs::write(work.join("notes.txt"), "nothing\n").unwrap();
+    std::fs::write(work.join("t.c"), "int main(void) { return 0; }\n").unwrap();
+    for (file, part) in [("missing.py", "missing.py"), ("notes.txt", "*.py"), ("t.c", "compile")] {
+        let output = run(&desk, &["--private", file], "");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.contains(part), "{file}: {errors}");
+        assert!(output.stdout.is_empty(), "{file}");
+    }
+    desk.leave(Hub::Private);
+}
+
+fn doctor(desk: &Desk, change: impl FnOnce(&mut std::process::Command)) -> Vec<Value> {
+    let mut command = desk.sandbox.command(["doctor", "--json"]);
+    change(&mut command);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let Ok(Value::Array(entries)) = serde_json::from_slice(&output.stdout) else {
+        panic!("no array: {}", String::from_utf8_lossy(&output.stdout));
+    };
+    entries
+}
+
+#[test]
+fn the_doctor_says_where_each_debugger_is_and_its_version() {
+    let desk = Desk::new();
+    let entries = doctor(&desk, |_| {});
+    assert_eq!(entries.len(), 3);
+    for entry in entries {
+        let name = entry["name"].as_str().unwrap();
+        if adapters::skipped(name) {
+            continue;
+        }
+        assert_eq!(entry["found"], true, "{entry}");
+        assert!(Path::new(entry["path"].as_str().unwrap()).exists(), "{entry}");
+        let version = entry["version"].as_str().unwrap();
+        let numbers = version.split('.').map(|part| part.parse::<u32>());
+        assert!(numbers.clone().count() >= 2 && numbers.clone().all(|number| number.is_ok()), "{entry}");
+    }
+    desk.leave(Hub::Private);
+}
+
+#[test]
+fn the_doctor_says_how_to_install_what_is_missing() {
+    let desk = Desk::new();
+    let nothing = desk.sandbox.path("state");
+    let entries = doctor(&desk, |command| {
+        command.env("PATH", &nothing).env("HOME", &nothing).env_remove("XDG_CACHE_HOME");
+    });
+    for entry in entries {
+        assert_eq!(entry["found"], false, "{entry}");
+        assert!(entry["install"].as_str().is_some_and(|install| install.contains(" install ")), "{entry}");
+        assert!(entry["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{entry}");
+    }
+    desk.leave(Hub::Private);
+}
+
+#[test]
+fn the_version_is_one_line() {
+    let desk = Desk::new();
+    let output = desk.sandbox.command(["--version"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("breakroom {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(output.status.success() && output.stderr.is_empty());
+    desk.leave(Hub::Private);
+}

@@ -1,0 +1,206 @@
+//! An engine from the wish for it to the point where it can be launched, and what happens if it never gets there.
+
+use std::time::Duration;
+
+use breakroom_dap::view::Initialize;
+use breakroom_dap::{Json, Message, request};
+use serde_json::{Map, Value, json};
+use smallvec::SmallVec;
+
+use crate::client::{Outgoing, Phase as ClientPhase};
+use crate::ending::Ending;
+use crate::failure::{Failure, FailureId};
+use crate::ids::NodeId;
+use crate::io::{Effect, EngineChoice, EngineFacts};
+use crate::joining::Heard;
+use crate::launch::Launch;
+use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
+use crate::session::Session;
+
+/// An adapter that does not answer `initialize` in this time will not.
+const INITIALIZE: Duration = Duration::from_secs(60);
+
+impl Session {
+    pub(crate) fn start_engine(&mut self, choice: EngineChoice) {
+        let node = self.new_node();
+        self.root = Some(node);
+        // A client that heard `initialized` from an engine that was replaced configures this one too early.
+        let early = self.clients.values().any(|client| matches!(client.phase, ClientPhase::Configuring));
+        if let Some(node) = self.root().filter(|_| early) {
+            node.gate = Gate::UntilAnnounced;
+        }
+        self.effect(Effect::StartEngine { node, choice });
+    }
+
+    pub(crate) fn on_node_up(&mut self, id: NodeId, facts: EngineFacts) {
+        let introduction = self.introduction.clone();
+        let until = self.now.after(INITIALIZE);
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| matches!(node.phase, Phase::Starting)) else {
+            return;
+        };
+        node.facts = facts;
+        node.phase = Phase::Initializing { until };
+        let pending = Pending { command: "initialize".into(), purpose: Purpose::Initialize };
+        let message = request("initialize", introduction);
+        node.push_first(Waiting::new(message, SmallVec::new(), Some(pending)));
+    }
+
+    pub(crate) fn on_engine_initialized(&mut self, id: NodeId, answer: Message, success: bool) {
+        if !success {
+            let reason = answer.failure_text().unwrap_or_default().into_owned();
+            return self.engine_unfit(id, &format!("refused `initialize`: {reason}"));
+        }
+        let Some(node) = self.nodes.get_mut(&id) else {
+            return;
+        };
+        // An answer that comes after the engine was told to end must not bring it back.
+        if !matches!(node.phase, Phase::Initializing { .. }) {
+            return self.odd();
+        }
+        // netcoredbg sends a `capabilities` event even before this.
+        node.capabilities.merge(answer.payload());
+        // They were told a base set, or that of an engine that was replaced.
+        let told_another_set = |client: &&mut crate::client::Client| {
+            matches!(client.phase, ClientPhase::Ready | ClientPhase::Configuring)
+        };
+        let exact = answer.payload().filter(|body| body.is_object());
+        let exact = exact.and_then(Json::raw).unwrap_or(b"{}");
+        let exact = breakroom_dap::event_with("capabilities", "capabilities", exact);
+        for client in self.clients.values_mut().filter(told_another_set) {
+            client.event(exact.clone(), SmallVec::new());
+        }
+        node.phase = Phase::Ready { answer };
+        self.answer_initialize();
+        self.announce();
+        self.send_launch();
+    }
+
+    /// Answers every client that waits for the capabilities, with the engine's own answer.
+    pub(crate) fn answer_initialize(&mut self) {
+        let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else {
+            return;
+        };
+        let Phase::Ready { answer } = &node.phase else {
+            return;
+        };
+        let (launcher, missing) = (self.launcher, self.missing());
+        for (id, client) in &mut self.clients {
+            if let ClientPhase::Initializing { seq, .. } = client.phase {
+                let naming = answer.naming("initialize");
+                let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
+                client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
+                if launcher.is_some_and(|launcher| launcher != *id) {
+                    client.phase = ClientPhase::Joining { heard: Heard::Nothing, missing };
+                }
+            }
+        }
+    }
+
+    /// Tells `initialized` to every client that may hear it now.
+    pub(crate) fn announce(&mut self) {
+        let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else {
+            return;
+        };
+        let (Phase::Ready { .. }, Announced::Said(said)) = (&node.phase, &node.announced) else {
+            return;
+        };
+        // There is nothing to configure any more.
+        if matches!(self.launch, Launch::Failed { .. }) {
+            return;
+        }
+        for client in self.clients.values_mut() {
+            if !client.access.is_granted() {
+                continue;
+            }
+            match &mut client.phase {
+                ClientPhase::Ready => {
+                    client.event(said.clone(), SmallVec::new());
+                    client.phase = ClientPhase::Configuring;
+                }
+                ClientPhase::Joining { heard: heard @ Heard::Nothing, .. } => {
+                    *heard = Heard::Initialized;
+                    client.send(Outgoing::plain(said.clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn on_node_failed(&mut self, id: NodeId, reason: String) {
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.phase = Phase::Ended { why: reason.clone() };
+        }
+        self.start_failed(id, &reason);
+    }
+
+    /// The engine lives but cannot be used.
+    pub(crate) fn engine_unfit(&mut self, id: NodeId, what: &str) {
+        let name = self.nodes.get(&id).map(Node::name).unwrap_or("the debug adapter");
+        let reason = format!("{name} {what}");
+        self.effect(Effect::StopEngine { node: id, grace: Duration::ZERO, release: false });
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.phase = Phase::Ending;
+        }
+        self.start_failed(id, &reason);
+    }
+
+    /// No engine came of it: whoever waits for it is told, and may try again.
+    pub(crate) fn start_failed(&mut self, id: NodeId, reason: &str) {
+        if self.root != Some(id) {
+            return;
+        }
+        self.root = None;
+        self.ending = Ending::No;
+        let refusal = Failure::loud(FailureId::EngineMissing, reason);
+        let abandoned = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
+        self.refuse_start(&refusal);
+        self.answer_abandoned(abandoned, &refusal);
+    }
+
+    /// Refuses what cannot happen without the engine: `initialize` and the launch that wait for it.
+    pub(crate) fn refuse_start(&mut self, refusal: &Failure) {
+        let mut waiting = Vec::new();
+        for (id, client) in &mut self.clients {
+            if let ClientPhase::Initializing { seq, .. } = client.phase {
+                client.phase = ClientPhase::Connected;
+                waiting.push((*id, seq));
+            }
+        }
+        for (client, seq) in waiting {
+            self.refuse(client, seq, "initialize", refusal);
+        }
+        match std::mem::replace(&mut self.launch, Launch::Unasked) {
+            Launch::Waiting { client, seq, start, .. } => self.refuse(client, seq, start.command(), refusal),
+            other => self.launch = other,
+        }
+    }
+}
+
+/// What the engine is told about its client: the client's own words, but in the hub's one dialect. What a client
+/// cannot do the hub does for it or filters at that client's edge.
+pub(crate) fn introduction(arguments: Option<Json>, declared: &Initialize) -> Value {
+    let said = arguments.and_then(Json::raw).and_then(|raw| serde_json::from_slice(raw).ok());
+    let mut said: Map<String, Value> = said.unwrap_or_default();
+    said.remove("breakroom");
+    let dialect = json!({
+        "linesStartAt1": true,
+        "columnsStartAt1": true,
+        "pathFormat": "path",
+        "supportsVariableType": true,
+        "supportsVariablePaging": true,
+        "supportsRunInTerminalRequest": true,
+        "supportsMemoryReferences": true,
+        "supportsProgressReporting": true,
+        "supportsInvalidatedEvent": true,
+        "supportsMemoryEvent": true,
+        "supportsArgsCanBeInterpretedByShell": false,
+        // Children are the client's own affair until the hub opens them itself.
+        "supportsStartDebuggingRequest": declared.start_debugging,
+        "supportsANSIStyling": false,
+    });
+    if let Value::Object(dialect) = dialect {
+        said.extend(dialect);
+    }
+    said.entry("adapterID").or_insert_with(|| json!("breakroom"));
+    Value::Object(said)
+}

@@ -1,0 +1,490 @@
+//! Every way a session can end, in every phase it can be in.
+
+use std::time::Duration;
+
+use breakroom_session::{ClientId, CloseReason, Input, NodeId};
+use serde_json::json;
+
+use crate::rig::{Rig, capabilities};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Before `initialize`.
+    Connected,
+    /// `initialize` was answered with the base set; there is no engine.
+    NoEngine,
+    /// `initialize` waits for an engine whose process is being started.
+    EngineStarts,
+    /// `initialize` waits for the engine's own answer to it, and a launch waits behind it.
+    EngineInitializes,
+    /// The launch waits for an engine that is being started.
+    LaunchWaits,
+    /// The launch was sent and is not answered.
+    Launching,
+    LaunchFailed,
+    Running,
+    Stopped,
+    /// Requests are under way, some sent and some not.
+    Asking,
+    /// The engine said `terminated` and lives on.
+    Terminated,
+    /// The engine's process is gone.
+    EngineGone,
+}
+
+const PHASES: [Phase; 12] = [
+    Phase::Connected,
+    Phase::NoEngine,
+    Phase::EngineStarts,
+    Phase::EngineInitializes,
+    Phase::LaunchWaits,
+    Phase::Launching,
+    Phase::LaunchFailed,
+    Phase::Running,
+    Phase::Stopped,
+    Phase::Asking,
+    Phase::Terminated,
+    Phase::EngineGone,
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Disconnect,
+    DisconnectTwice,
+    /// `terminate`, and `disconnect` once all is told.
+    Terminate,
+    Lost,
+    /// `disconnect`, and the connection is gone before it is answered.
+    DisconnectAndLost,
+    Broken,
+    Shutdown,
+    EngineDies,
+}
+
+const WAYS: [Way; 8] = [
+    Way::Disconnect,
+    Way::DisconnectTwice,
+    Way::Terminate,
+    Way::Lost,
+    Way::DisconnectAndLost,
+    Way::Broken,
+    Way::Shutdown,
+    Way::EngineDies,
+];
+
+/// What the engine does when it is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Answers,
+    AnswersAndSaysTerminatedAgain,
+    EndsInstead,
+    SaysNothing,
+}
+
+const MANNERS: [Manner; 4] =
+    [Manner::Answers, Manner::AnswersAndSaysTerminatedAgain, Manner::EndsInstead, Manner::SaysNothing];
+
+fn reach(phase: Phase, can_terminate: bool) -> (Rig, ClientId, Option<NodeId>) {
+    let mut capabilities = capabilities();
+    capabilities["supportsTerminateRequest"] = can_terminate.into();
+    let mut rig = Rig::new();
+    let client = rig.join();
+    match phase {
+        Phase::Connected => {}
+        Phase::NoEngine | Phase::LaunchWaits => {
+            rig.request(client, "initialize", json!({}));
+        }
+        Phase::EngineStarts | Phase::EngineInitializes => {
+            rig.request(client, "initialize", json!({"adapterID": "python"}));
+        }
+        Phase::Launching | Phase::LaunchFailed => {
+            let (rig, client, node) = Rig::initialized_with(capabilities, json!({}));
+            return launching(phase, rig, client, node);
+        }
+        _ => {
+            let (rig, client, node) = Rig::running_with(capabilities, json!({}));
+            return running(phase, rig, client, node);
+        }
+    }
+    if phase == Phase::LaunchWaits {
+        rig.request(client, "launch", json!({"type": "python"}));
+        rig.request(client, "pause", json!({"threadId": 1}));
+    }
+    let node = rig.started.last().map(|(node, _)| *node);
+    if phase == Phase::EngineInitializes {
+        rig.request(client, "launch", json!({"program": "x.py"}));
+        rig.request(client, "threads", json!({}));
+        rig.node_up(node.unwrap());
+    }
+    (rig, client, node)
+}
+
+fn launching(phase: Phase, mut rig: Rig, client: ClientId, node: NodeId) -> (Rig, ClientId, Option<NodeId>) {
+    rig.request(client, "launch", json!({"program": "x.py"}));
+    let launch = rig.got(node, "launch");
+    if phase == Phase::LaunchFailed {
+        rig.fail(node, &launch, "no such program");
+    }
+    (rig, client, Some(node))
+}
+
+fn running(phase: Phase, mut rig: Rig, client: ClientId, node: NodeId) -> (Rig, ClientId, Option<NodeId>) {
+    match phase {
+        Phase::Stopped => rig.stop(node, 1),
+        Phase::Asking => {
+            rig.stop(node, 1);
+            rig.request(client, "evaluate", json!({"expression": "slow()"}));
+            rig.request(client, "next", json!({"threadId": 1}));
+            rig.stall_engine(node);
+            rig.request(client, "threads", json!({}));
+            rig.request(client, "pause", json!({"threadId": 1}));
+            rig.engine_reads_on(node);
+            rig.stall_engine(node);
+            rig.request(client, "modules", json!({}));
+            rig.engine_reads_on(node);
+        }
+        Phase::Terminated => {
+            rig.tell(node, "exited", json!({"exitCode": 0}));
+            rig.tell(node, "terminated", json!({}));
+        }
+        Phase::EngineGone => rig.node_ended(node, "signal 11", "Segmentation fault"),
+        _ => {}
+    }
+    (rig, client, Some(node))
+}
+
+fn end(rig: &mut Rig, client: ClientId, node: Option<NodeId>, way: Way) {
+    match way {
+        Way::Disconnect => {
+            rig.request(client, "disconnect", json!({"restart": false}));
+        }
+        Way::DisconnectTwice => {
+            rig.request(client, "disconnect", json!({}));
+            if rig.closed(client).is_none() {
+                rig.request(client, "disconnect", json!({}));
+            }
+        }
+        Way::Terminate => {
+            rig.request(client, "terminate", json!({}));
+        }
+        Way::Lost => rig.lose(client),
+        Way::DisconnectAndLost => {
+            rig.request(client, "disconnect", json!({}));
+            if rig.closed(client).is_none() {
+                rig.lose(client);
+            }
+        }
+        Way::Broken => rig.breaks(client),
+        Way::Shutdown => rig.on(Input::Shutdown { reason: "the hub is told to end".into() }),
+        Way::EngineDies => {
+            if let Some(node) = node {
+                rig.node_ended(node, "exit code 3", "boom");
+            }
+        }
+    }
+}
+
+/// Plays the engine and its process until nothing is left to do.
+fn play_engine(rig: &mut Rig, node: NodeId, manner: Manner, gone: &mut bool) {
+    for heard in rig.engine_heard(node) {
+        if *gone || heard.json["type"] != "request" {
+            continue;
+        }
+        match (heard.json["command"].as_str().unwrap(), manner) {
+            ("terminate", _) => {
+                rig.answer(node, &heard.json, json!({}));
+                rig.tell(node, "terminated", json!({}));
+            }
+            ("disconnect", Manner::Answers) => rig.answer(node, &heard.json, json!({})),
+            ("disconnect", Manner::AnswersAndSaysTerminatedAgain) => {
+                rig.tell(node, "terminated", json!({}));
+                rig.answer(node, &heard.json, json!({}));
+                rig.tell(node, "terminated", json!({}));
+            }
+            ("disconnect", Manner::EndsInstead) => {
+                rig.node_ended(node, "exit code 0", "");
+                *gone = true;
+            }
+            ("disconnect", Manner::SaysNothing) => rig.advance(5),
+            _ => {}
+        }
+    }
+    if !*gone && rig.stopped.iter().any(|(stopped, ..)| *stopped == node) {
+        rig.node_ended(node, "signal 15", "");
+        *gone = true;
+    }
+}
+
+#[test]
+fn every_way_to_end_in_every_phase_answers_everything_and_leaves_nothing() {
+    for phase in PHASES {
+        for way in WAYS {
+            for manner in MANNERS {
+                for can_terminate in [true, false] {
+                    println!("{phase:?}, {way:?}, the engine {manner:?}, terminate: {can_terminate}");
+                    let (mut rig, client, node) = reach(phase, can_terminate);
+                    rig.engine_heard_but_not_asked_to_end(node);
+                    end(&mut rig, client, node, way);
+                    let mut gone = phase == Phase::EngineGone || (way == Way::EngineDies && node.is_some());
+                    for _ in 0..3 {
+                        if let Some(node) = node {
+                            play_engine(&mut rig, node, manner, &mut gone);
+                        }
+                    }
+                    let left = matches!(way, Way::Lost | Way::DisconnectAndLost);
+                    if !left && rig.closed(client).is_none() {
+                        rig.request(client, "disconnect", json!({}));
+                    }
+                    for _ in 0..3 {
+                        if let Some(node) = node {
+                            play_engine(&mut rig, node, manner, &mut gone);
+                        }
+                    }
+                    assert!(gone || node.is_none(), "the engine is still there");
+                    assert!(left || rig.closed(client).is_some(), "the client is still there");
+                    rig.assert_over();
+                }
+            }
+        }
+    }
+}
+
+impl Rig {
+    /// Forgets what the engine heard on the way into a phase.
+    fn engine_heard_but_not_asked_to_end(&mut self, node: Option<NodeId>) {
+        if let Some(node) = node {
+            let names = self.engine_names(node);
+            assert!(!names.iter().any(|name| name == "?disconnect" || name == "?terminate"), "{names:?}");
+        }
+    }
+}
+
+#[test]
+fn a_client_that_leaves_in_good_order_hears_everything_up_to_its_goodbye_and_nothing_behind_it() {
+    let (mut rig, client, node) = Rig::running();
+    let open = rig.request(client, "evaluate", json!({"expression": "slow()"}));
+    let bye = rig.request(client, "disconnect", json!({"terminateDebuggee": true}));
+    let disconnect = rig.got(node, "disconnect");
+    assert_eq!(disconnect["arguments"], json!({"terminateDebuggee": true}));
+    rig.tell(node, "output", json!({"output": "bye"}));
+    rig.answer(node, &disconnect, json!({}));
+    rig.tell(node, "terminated", json!({}));
+    assert_eq!(rig.names(client), ["output", "-evaluate", "+disconnect"]);
+    assert!(rig.has_answer(client, open) && rig.has_answer(client, bye));
+    assert_eq!(rig.closed(client), Some(&CloseReason::Disconnected));
+    assert_eq!(rig.stopped, [(node, Duration::from_secs(2), false)]);
+}
+
+#[test]
+fn an_engine_that_ends_with_requests_open_fails_them_with_its_last_words_and_terminated_is_told_once() {
+    let (mut rig, client, node) = Rig::running();
+    let open = rig.request(client, "evaluate", json!({"expression": "crash()"}));
+    rig.stall_engine(node);
+    let unsent = rig.request(client, "threads", json!({}));
+    rig.node_ended(node, "signal 11", "Segmentation fault");
+    for seq in [open, unsent] {
+        let (id, text) = rig.refusal(client, seq);
+        assert_eq!((id, text.contains("signal 11"), text.contains("Segmentation fault")), (9008, true, true));
+    }
+    assert_eq!(rig.names(client), ["output", "terminated"]);
+    let late = rig.request(client, "threads", json!({}));
+    assert_eq!(rig.refusal(client, late).0, 9008);
+}
+
+#[test]
+fn a_clean_end_without_a_word_is_told_as_terminated_and_nothing_else() {
+    let (mut rig, client, node) = Rig::running();
+    rig.node_ended(node, "exit code 0", "some warning");
+    assert_eq!(rig.names(client), ["terminated"]);
+}
+
+#[test]
+fn an_engine_that_never_answers_disconnect_is_not_waited_for() {
+    let (mut rig, client, node) = Rig::running();
+    let open = rig.request(client, "threads", json!({}));
+    let seq = rig.request(client, "disconnect", json!({}));
+    rig.advance(4);
+    assert!(!rig.has_answer(client, seq) && rig.stopped.is_empty());
+    rig.advance(1);
+    assert_eq!(rig.names(client), ["-threads", "+disconnect"]);
+    assert!(rig.has_answer(client, open));
+    assert_eq!(rig.stopped, [(node, Duration::ZERO, false)]);
+}
+
+#[test]
+fn terminate_becomes_disconnect_for_an_engine_that_does_not_know_it() {
+    let (mut rig, client, node) = Rig::running_with(json!({}), json!({}));
+    let seq = rig.request(client, "terminate", json!({}));
+    let disconnect = rig.got(node, "disconnect");
+    assert_eq!(disconnect["arguments"]["terminateDebuggee"], true);
+    rig.answer(node, &disconnect, json!({}));
+    assert_eq!(rig.response(client, seq)["command"], "terminate");
+    rig.node_ended(node, "exit code 0", "");
+    rig.event(client, "terminated");
+}
+
+#[test]
+fn terminate_passes_to_an_engine_that_knows_it_and_the_session_waits_for_the_client() {
+    let (mut rig, client, node) = Rig::running();
+    let seq = rig.request(client, "terminate", json!({"restart": true}));
+    let terminate = rig.got(node, "terminate");
+    assert_eq!(terminate["arguments"], json!({"restart": true}));
+    rig.answer(node, &terminate, json!({}));
+    assert_eq!(rig.response(client, seq)["success"], true);
+    rig.tell(node, "terminated", json!({}));
+    assert!(rig.stopped.is_empty());
+    rig.heard(client);
+    rig.finish(client, node);
+}
+
+#[test]
+fn terminate_while_the_engine_starts_refuses_the_launch_as_soon_as_it_is_gone() {
+    for phase in [Phase::EngineInitializes, Phase::LaunchWaits] {
+        let (mut rig, client, node) = reach(phase, true);
+        let terminate = rig.request(client, "terminate", json!({}));
+        assert_eq!(rig.response(client, terminate)["success"], true);
+        rig.node_ended(node.unwrap(), "signal 15", "");
+        rig.assert_nothing_owed();
+    }
+}
+
+#[test]
+fn an_engine_that_was_called_off_while_it_started_leaves_nothing_of_its_end_to_the_next() {
+    let (mut rig, client, node) = reach(Phase::LaunchWaits, true);
+    rig.request(client, "terminate", json!({}));
+    rig.node_failed(node.unwrap(), "it was called off");
+    rig.request(client, "launch", json!({"type": "python"}));
+    let node = rig.started[1].0;
+    rig.node_up(node);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    let launch = rig.got(node, "launch");
+    rig.answer(node, &launch, json!({}));
+    rig.lose(client);
+    rig.got(node, "disconnect");
+}
+
+#[test]
+fn terminate_before_there_is_anything_to_end_leaves_the_launch_possible() {
+    let mut rig = Rig::new();
+    let client = rig.join();
+    rig.request(client, "initialize", json!({}));
+    let seq = rig.request(client, "terminate", json!({}));
+    assert_eq!(rig.response(client, seq)["success"], true);
+    rig.request(client, "attach", json!({"type": "python"}));
+    let node = rig.started[0].0;
+    rig.node_up(node);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    let attach = rig.got(node, "attach");
+    rig.answer(node, &attach, json!({}));
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_program_that_was_asked_to_live_is_released_where_the_engine_can_do_that() {
+    for (command, capabilities, released) in [
+        ("launch", capabilities(), true),
+        ("launch", json!({"supportsTerminateDebuggee": true}), true),
+        ("launch", json!({}), false),
+        ("attach", capabilities(), false),
+    ] {
+        let (mut rig, client, node) = Rig::initialized_with(capabilities, json!({}));
+        rig.start(client, node, command);
+        rig.request(client, "disconnect", json!({"terminateDebuggee": false}));
+        let disconnect = rig.got(node, "disconnect");
+        rig.answer(node, &disconnect, json!({}));
+        assert_eq!(rig.stopped[0].2, released, "{command}");
+    }
+}
+
+#[test]
+fn a_lost_client_ends_what_was_launched_and_detaches_from_what_was_attached() {
+    for (command, terminate) in [("launch", true), ("attach", false)] {
+        let (mut rig, client, node) = Rig::initialized();
+        rig.start(client, node, command);
+        rig.lose(client);
+        assert_eq!(rig.got(node, "disconnect")["arguments"]["terminateDebuggee"], terminate);
+        assert!(rig.stopped.is_empty());
+        rig.advance(5);
+        assert_eq!(rig.stopped.len(), 1, "an engine that does not answer is ended all the same");
+        rig.node_ended(node, "signal 9", "");
+        rig.assert_over();
+    }
+}
+
+#[test]
+fn with_others_present_a_disconnect_detaches_its_sender_only() {
+    let (mut rig, first, node) = Rig::running();
+    let second = rig.join();
+    rig.request(second, "initialize", json!({"adapterID": "python"}));
+    rig.request(second, "attach", json!({}));
+    rig.request(second, "configurationDone", json!({}));
+    let open = rig.request(second, "threads", json!({}));
+    rig.engine_heard(node);
+    rig.heard(second);
+    rig.request(first, "disconnect", json!({"terminateDebuggee": true}));
+    assert!(!rig.has_answer(second, open), "what the other one waits for is none of this");
+    assert_eq!(rig.closed(first), Some(&CloseReason::Disconnected));
+    assert!(rig.engine_heard(node).is_empty() && rig.stopped.is_empty());
+    rig.stop(node, 1);
+    rig.event(second, "stopped");
+    rig.finish(second, node);
+}
+
+#[test]
+fn a_broken_client_is_told_why_and_let_go() {
+    let (mut rig, client, node) = Rig::running();
+    rig.breaks(client);
+    assert!(rig.response(client, 0)["message"].as_str().unwrap().contains("Content-Length"));
+    assert!(matches!(rig.closed(client), Some(CloseReason::Broken(_))));
+    rig.got(node, "disconnect");
+}
+
+#[test]
+fn a_shutdown_answers_what_is_open_says_why_and_closes() {
+    let (mut rig, client, node) = Rig::running();
+    rig.request(client, "threads", json!({}));
+    rig.on(Input::Shutdown { reason: "the hub is told to end".into() });
+    let heard = rig.heard(client);
+    let names: Vec<_> = heard.iter().map(|heard| heard.name()).collect();
+    assert_eq!(names, ["output", "terminated", "-threads"]);
+    assert!(heard[0].text().contains("told to end"));
+    assert!(matches!(rig.closed(client), Some(CloseReason::Shutdown(_))));
+    assert_eq!(rig.stopped, [(node, Duration::ZERO, false)]);
+}
+
+#[test]
+fn a_session_that_is_over_refuses_whoever_comes_late() {
+    let (mut rig, first, node) = Rig::running();
+    rig.node_ended(node, "exit code 0", "");
+    let second = rig.join();
+    let seq = rig.request(second, "initialize", json!({"adapterID": "python"}));
+    assert_eq!(rig.refusal(second, seq).0, 9008);
+    rig.request(first, "disconnect", json!({}));
+    rig.request(second, "disconnect", json!({}));
+    rig.assert_over();
+}
+
+#[test]
+fn nothing_new_is_launched_in_a_session_that_is_being_ended() {
+    let (mut rig, client, node) = Rig::initialized();
+    rig.request(client, "disconnect", json!({}));
+    let launch = rig.request(client, "launch", json!({"breakroom": {"adapter": {"args": ["x"]}}}));
+    assert_eq!(rig.refusal(client, launch).0, 9008);
+    assert_eq!(rig.started.len(), 1);
+    let disconnect = rig.got(node, "disconnect");
+    rig.answer(node, &disconnect, json!({}));
+    rig.node_ended(node, "exit code 0", "");
+    rig.assert_over();
+}
+
+#[test]
+fn output_beside_the_protocol_reaches_the_clients_as_long_as_its_engine_is_the_sessions() {
+    let (mut rig, client, node) = Rig::running();
+    rig.on(Input::Output { node, category: "stdout", text: "hello\n".into() });
+    let told = rig.event(client, "output");
+    assert_eq!(told["body"], json!({"category": "stdout", "output": "hello\n"}));
+    rig.on(Input::Output { node: NodeId(9), category: "stdout", text: "who?".into() });
+    assert!(rig.heard(client).is_empty());
+}
