@@ -3,6 +3,8 @@
 //! In a `console` block, a line `$ COMMAND` is run by the shell in a folder with the files of docs/examples, and the
 //! lines below it are what it must print; `...` stands for any lines.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
 use std::path::{Path, PathBuf};
 
 use breakroom_testkit::{Sandbox, adapters};

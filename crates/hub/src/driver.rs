@@ -288,7 +288,11 @@ impl Driver {
             step = Step::Again;
             match news {
                 News::Started { node, outcome } => {
-                    self.starting.retain(|(starting, _)| *starting != node);
+                    let Some(at) = self.starting.iter().position(|(starting, _)| *starting == node) else {
+                        // It was called off just as it came up; dropping it ends it.
+                        continue;
+                    };
+                    self.starting.swap_remove(at);
                     match outcome.and_then(|arrived| self.take_engine(node, *arrived)) {
                         Ok(facts) => self.on(Input::NodeUp { node, facts }),
                         Err(reason) => self.on(Input::NodeFailed { node, reason }),

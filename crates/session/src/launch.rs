@@ -97,15 +97,12 @@ impl Session {
         }
         // Whoever must still prove who it is starts no process.
         let trusted = client.access.present(None);
-        let by_adapter_id = client.declared.adapter_id.as_ref().map(|id| id.to_lowercase());
-        let by_adapter_id = by_adapter_id.filter(|id| self.setup.known_engines.contains(id));
-        let engine = self.setup.engine.clone().or(by_adapter_id);
-        match engine.filter(|_| trusted) {
+        match self.fixed_engine(id).filter(|_| trusted) {
             _ if trusted && self.root.is_some() => {
                 self.answer_initialize();
                 self.announce();
             }
-            Some(kind) => self.start_engine(EngineChoice::Type(kind)),
+            Some(fixed) => self.start_engine(fixed),
             None => {
                 let base = Value::Object(self.setup.base_capabilities.clone());
                 let answer = breakroom_dap::response(seq.0, "initialize", Some(base));
@@ -115,6 +112,13 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The engine that is fixed before any launch: by the command line, or by an `adapterID` that the catalog knows.
+    fn fixed_engine(&self, client: ClientId) -> Option<EngineChoice> {
+        let adapter_id = || Some(self.clients.get(&client)?.declared.adapter_id.as_ref()?.to_lowercase());
+        let known = || adapter_id().filter(|id| self.setup.known_engines.contains(id));
+        self.setup.engine.clone().or_else(known).map(EngineChoice::Type)
     }
 
     pub(crate) fn launch(
@@ -167,7 +171,7 @@ impl Session {
             self.replace_engine();
         }
         if self.root.is_none() {
-            let fixed = self.setup.engine.clone().map(EngineChoice::Type);
+            let fixed = self.fixed_engine(client);
             let chosen = match chosen {
                 Some(record @ EngineChoice::Record(_)) => Some(record),
                 by_arguments => fixed.or(by_arguments),

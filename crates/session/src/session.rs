@@ -131,6 +131,14 @@ impl Session {
             || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
     }
 
+    /// Whether a client that has nothing more to say still waits for its last word.
+    pub fn owes_last_word(&self, client: ClientId) -> bool {
+        let disconnects =
+            |node: &Node| node.owed_to(client).iter().any(|(_, command)| &**command == "disconnect");
+        let leaving = self.clients.get(&client).is_some_and(Client::is_leaving);
+        leaving || self.nodes.values().any(disconnects)
+    }
+
     /// Whether nothing of the session is left to care for.
     pub fn is_over(&self) -> bool {
         let ended = |node: &Node| matches!(node.phase, Phase::Ended { .. });

@@ -66,7 +66,8 @@ pub fn setup() -> Setup {
     Setup {
         engine: None,
         known_engines: vec!["python".into(), "go".into()],
-        base_capabilities: base.as_object().unwrap().clone(), identify: None
+        base_capabilities: base.as_object().unwrap().clone(),
+        identify: None,
     }
 }
 
