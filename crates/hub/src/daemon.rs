@@ -16,7 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::driver::Door;
-use crate::hello::{self, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome, Which};
+use crate::hello::{self, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Version, Welcome, Which};
 use crate::link;
 use crate::passing;
 use crate::registry::Registry;
@@ -224,16 +224,22 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Caller, Welcome>> {
     }
     let (bytes, more) = passing::receive(stream, length)?;
     descriptors.extend(more);
+    let unreadable = |error| Welcome::Refused(format!("the hello cannot be read: {error}"));
+    // Of another version nothing but its number can be expected to be understood.
+    match serde_json::from_slice(&bytes) {
+        Ok(Version { protocol: PROTOCOL }) => {}
+        Ok(Version { protocol }) => {
+            let text =
+                format!("this hub speaks protocol {PROTOCOL} and the door {protocol}; end the older one");
+            return Ok(Err(Welcome::Refused(text)));
+        }
+        Err(error) => return Ok(Err(unreadable(error))),
+    }
     let hello: Hello = match serde_json::from_slice(&bytes) {
         Ok(hello) => hello,
-        Err(error) => return Ok(Err(Welcome::Refused(format!("the hello cannot be read: {error}")))),
+        Err(error) => return Ok(Err(unreadable(error))),
     };
     let block = passing::receive_frame(stream, MAX_HELLO)?;
-    if hello.protocol != PROTOCOL {
-        let text =
-            format!("this hub speaks protocol {PROTOCOL} and the door {}; end the older one", hello.protocol);
-        return Ok(Err(Welcome::Refused(text)));
-    }
     if hello.namespaces != Namespaces::of_this_process() {
         return Ok(Err(Welcome::OtherWorld));
     }

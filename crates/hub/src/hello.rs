@@ -28,6 +28,12 @@ pub struct Hello {
     pub purpose: Purpose,
 }
 
+/// What of a hello every version understands.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Version {
+    pub protocol: u32,
+}
+
 /// What a connection to the hub is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
