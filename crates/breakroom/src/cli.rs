@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use breakroom_door_dap::{Hub, Options, Place};
+use breakroom_door_dap::{Hub, Options, Place, Session};
+use breakroom_hub::Which;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 /// One live debug session for every editor, agent and debugger.
@@ -39,6 +40,26 @@ pub enum Command {
     Run(RunArgs),
     /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
     Dap(DapArgs),
+    /// List the live sessions.
+    Ls {
+        /// Print an array of objects for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at a live session from this terminal and take part in it.
+    Attach {
+        /// Its id or name; not needed if there is only one.
+        session: Option<String>,
+    },
+    /// End a session and everything it started.
+    Kill {
+        /// Its id or name.
+        #[arg(required_unless_present = "all")]
+        session: Option<String>,
+        /// Every session.
+        #[arg(long, conflicts_with = "session")]
+        all: bool,
+    },
     /// List the debuggers: where each was found and its version, or the command that installs it.
     Doctor {
         /// Print an array of objects for programs.
@@ -92,6 +113,9 @@ pub struct DapArgs {
     /// The debugger: python, lldb, go, ... Without it `adapterID`, then `type` or `program` of the launch decide.
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
+    /// Take part in a live session: its id or name, or nothing if there is only one.
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["kind", "private"])]
+    session: Option<String>,
     #[command(flatten)]
     hub: HubArgs,
 }
@@ -115,6 +139,9 @@ impl Command {
             Command::Demo { once } => crate::demo::demo(once),
             Command::Run(args) => crate::run::run(args),
             Command::Dap(args) => dap(args),
+            Command::Ls { json } => crate::sessions::list(json),
+            Command::Attach { session } => crate::run::attach(session),
+            Command::Kill { session, all: _ } => crate::sessions::end(session.map_or(Which::All, Which::One)),
             Command::Doctor { json } => crate::doctor::doctor(json),
             Command::Trust { file } => crate::doctor::trust(&file),
             Command::Serve { idle_exit, inherited } => crate::serve::serve(idle_exit, inherited),
@@ -132,7 +159,11 @@ fn dap(args: DapArgs) -> Result<ExitCode> {
         (None, Some(path)) => Place::Socket(path),
         (None, None) => Place::Stdio,
     };
-    let options = Options { place, engine: args.kind, hub: args.hub.hub(), executable: this_program()? };
+    let session = match args.session {
+        Some(wanted) => Session::Live { wanted: Some(wanted).filter(|wanted| !wanted.is_empty()) },
+        None => Session::New { engine: args.kind },
+    };
+    let options = Options { place, session, hub: args.hub.hub(), executable: this_program()? };
     breakroom_door_dap::run(options)?;
     Ok(ExitCode::SUCCESS)
 }

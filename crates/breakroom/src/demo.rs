@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use breakroom_door_dap::Hub;
+use breakroom_door_dap::{Hub, Session};
 use breakroom_door_terminal::{Client, Request};
 use breakroom_engines::{Catalog, Context, Entry};
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ use crate::local::Local;
 const PROGRAM: &str = include_str!("demo/coffee.py");
 /// The line in it where the demo stops.
 const MARK: &str = "# the demo stops here";
+/// What the demo's session is called.
+const NAME: &str = "demo";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn demo(once: bool) -> Result<ExitCode> {
@@ -26,14 +28,14 @@ pub fn demo(once: bool) -> Result<ExitCode> {
     let folder = Folder::new()?;
     let program = folder.0.join("coffee.py");
     std::fs::write(&program, PROGRAM)?;
-    let local = Local::connect(Hub::Daemon, Some(entry.name.clone()))?;
+    let local = Local::connect(Hub::Daemon, Session::New { engine: Some(entry.name.clone()) })?;
     let mut tour = Tour { client: Client::new(local.stream.try_clone()?, local.stream.try_clone()?) };
     tour.begin(entry, &program, &context)?;
     tour.look()?;
     if once {
         tour.go_on()?;
     } else {
-        how_to_get_one();
+        how_to_join()?;
         wait_for_interrupt()?;
         println!("ending the demo");
     }
@@ -52,7 +54,8 @@ impl Tour {
         self.client.initialize(entry.kind())?;
         let line =
             PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
-        let launch = Value::Object(entry.launch_for(program, &[], context));
+        let mut launch = Value::Object(entry.launch_for(program, &[], context));
+        launch["breakroom"] = json!({"name": NAME});
         self.client.start(Request::Launch, launch, |client| {
             let breakpoints = json!({"source": {"path": program}, "breakpoints": [{"line": line}]});
             client.request("setBreakpoints", breakpoints).map(|_| ())
@@ -117,13 +120,20 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn how_to_get_one() {
+fn how_to_join() -> Result<()> {
+    let sessions = breakroom_hub::list()?;
+    let id = sessions.iter().find(|session| session.name == NAME).map_or(NAME, |session| &session.id.0);
     println!();
-    println!("The session is live. To have one in your editor:");
-    println!("  dap      put `breakroom dap` where it expects a debug adapter (stdin and stdout),");
-    println!("           or `breakroom dap --listen 127.0.0.1:4711` where it expects a port");
-    println!("  terminal `breakroom run FILE`");
+    println!("The session is live, and whoever joins it has full control:");
+    println!("  terminal  breakroom attach {id}");
+    println!(
+        "  editors   breakroom dap --session {id}    as the debug adapter, with an `attach` configuration,"
+    );
+    println!("            or any `breakroom dap` with \"breakroom\": {{\"session\": \"{id}\"}} in it");
+    println!("  a port    breakroom dap --listen 127.0.0.1:4711 --session {id}");
+    println!("  list      breakroom ls");
     println!("Ctrl-C ends the demo.");
+    Ok(())
 }
 
 fn wait_for_interrupt() -> Result<()> {

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 
 use anyhow::{Context as _, Result};
-use breakroom_door_dap::{DoorError, Hub, Options, Place, serve};
+use breakroom_door_dap::{DoorError, Hub, Options, Place, Session, serve};
 use breakroom_hub::PeerAccess;
 
 use crate::cli::this_program;
@@ -16,10 +16,10 @@ pub struct Local {
 }
 
 impl Local {
-    pub fn connect(hub: Hub, engine: Option<String>) -> Result<Self> {
+    pub fn connect(hub: Hub, session: Session) -> Result<Self> {
         let (stream, theirs) = UnixStream::pair().context("no socket pair")?;
         let output = theirs.try_clone().context("no socket pair")?;
-        let options = Options { place: Place::Stdio, engine, hub, executable: this_program()? };
+        let options = Options { place: Place::Stdio, session, hub, executable: this_program()? };
         let door =
             std::thread::spawn(move || serve(&options, theirs.into(), output.into(), PeerAccess::SameUser));
         Ok(Local { stream, door })

@@ -6,6 +6,7 @@ mod doctor;
 mod local;
 mod run;
 mod serve;
+mod sessions;
 
 use std::process::ExitCode;
 

@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use breakroom_door_dap::{Hub, Session};
 use breakroom_door_terminal::{Client, Ending, Request, Setup, run_with};
 use breakroom_engines::{Catalog, Context};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::RunArgs;
 use crate::local::Local;
@@ -24,7 +25,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     };
     // Asked here already, so that a missing debugger is told before anything is started.
     entry.find(&context)?;
-    let local = Local::connect(args.hub.hub(), Some(entry.name.clone()))?;
+    let local = Local::connect(args.hub.hub(), Session::New { engine: Some(entry.name.clone()) })?;
     let reader = local.stream.try_clone().context("no socket")?;
     let writer = local.stream.try_clone().context("no socket")?;
     let client = Client::new(reader, writer);
@@ -50,6 +51,29 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         Ending::Quit => 0,
     };
     Ok(ExitCode::from(u8::try_from(code.rem_euclid(256)).unwrap_or(1)))
+}
+
+/// `breakroom attach`: takes part in a live session.
+pub fn attach(wanted: Option<String>) -> Result<ExitCode> {
+    let local = Local::connect(Hub::Daemon, Session::Live { wanted })?;
+    let client = Client::new(local.stream.try_clone()?, local.stream.try_clone()?);
+    let stdin = std::io::stdin();
+    let stdout = std::io::stdout();
+    let interactive = stdin.is_terminal();
+    if interactive {
+        pause_on_interrupt(&client)?;
+    }
+    let setup = Setup {
+        launch: json!({}),
+        request: Request::Join,
+        breakpoints: Vec::new(),
+        stop_at_entry: false,
+        colour: stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        interactive,
+    };
+    run_with(client, setup, stdin.lock(), &mut stdout.lock())?;
+    local.finish()?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Ctrl-C pauses the program that is debugged; a second one ends the session.

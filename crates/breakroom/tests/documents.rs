@@ -3,6 +3,8 @@
 //! In a `console` block, a line `$ COMMAND` is run by the shell in a folder with the files of docs/examples, and the
 //! lines below it are what it must print; `...` stands for any lines.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
 use std::path::{Path, PathBuf};
 
 use breakroom_testkit::{Sandbox, adapters};
@@ -113,7 +115,9 @@ fn examples(text: &str) -> Vec<(String, Vec<String>)> {
 fn matches(expected: &[String], printed: &[String]) -> bool {
     match expected.split_first() {
         None => printed.is_empty(),
-        Some((first, rest)) if first == "..." => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        Some((first, rest)) if first == "..." => {
+            (0..=printed.len()).any(|skip| matches(rest, &printed[skip..]))
+        }
         Some((first, rest)) => printed.first() == Some(first) && matches(rest, &printed[1..]),
     }
 }

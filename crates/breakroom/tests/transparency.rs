@@ -75,14 +75,12 @@ fn masked(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).into_owned();
     let mut names = vec!["seq", "request_seq", "variablesReference", "frameId"];
     let message: Value = serde_json::from_str(&text).unwrap();
-    // The hub says it itself, to each client when that one may hear it; here it must only be in its place.
-    if message["event"] == "initialized" {
-        return "initialized".to_owned();
-    }
-    if message["command"] == "stackTrace" {
+    // Frames and breakpoints have numbers of the hub's own; their key is just `id`.
+    if matches!(message["command"].as_str(), Some("stackTrace" | "setBreakpoints")) {
         names.push("id");
     }
-    names.iter().fold(text, |text, name| mask(&text, &format!("\"{name}\":")))
+    let text = names.iter().fold(text, |text, name| mask(&text, &format!("\"{name}\":")));
+    ["[", " ["].iter().fold(text, |text, open| mask(&text, &format!("\"hitBreakpointIds\":{open}")))
 }
 
 fn mask(text: &str, name: &str) -> String {

@@ -20,6 +20,23 @@ pub fn response(request_seq: i64, command: &str, body: Option<Value>) -> Message
     answer(request_seq, command, true, &[], body)
 }
 
+/// A success whose body is one member with a value that is passed on as it came.
+pub fn response_with(request_seq: i64, command: &str, key: &str, value: &[u8]) -> Message {
+    let mut text = Text::new("response");
+    let request_seq_at = text.member("request_seq", &json!(request_seq));
+    text.member("success", &json!(true));
+    text.member("command", &json!(command));
+    let body = format!("{{\"{key}\":{}}}", String::from_utf8_lossy(value));
+    let payload = text.raw_member("body", &body);
+    let envelope = Envelope::Response {
+        request_seq: Some(request_seq),
+        request_seq_at: Some(request_seq_at),
+        success: true,
+        command: command.into(),
+    };
+    text.finish(Some(payload), envelope)
+}
+
 /// A failure with a sentence for a person. `id` is stable and documented; `show_user` asks the client to show it.
 pub fn failure(request_seq: i64, command: &str, id: u32, text: &str, show_user: bool) -> Message {
     // Braces would be read as DAP's own placeholders.

@@ -12,7 +12,7 @@ pub mod references;
 pub mod view;
 pub mod walk;
 
-pub use compose::{event, event_with, failure, request, response};
+pub use compose::{event, event_with, failure, request, response, response_with};
 pub use edit::{Edit, Packet, Part, With};
 pub use json::Json;
 pub use message::{Envelope, Message, ScanError};

@@ -1,7 +1,9 @@
 //! From what a client asks for to the adapter that is started.
 
+use std::os::unix::fs::MetadataExt;
+
 use breakroom_engines::{AdapterSpec, Catalog, Context, Entry};
-use breakroom_session::{EngineChoice, EngineFacts, Setup};
+use breakroom_session::{EngineChoice, EngineFacts, FileId, Setup};
 use serde_json::{Map, Value};
 
 /// The adapter for a choice, or the sentence that says why there is none and what to do.
@@ -42,7 +44,14 @@ fn find_type<'a>(catalog: &'a Catalog, kind: &str) -> Result<&'a Entry, String> 
 pub(crate) fn setup(context: &Context, engine: Option<String>) -> Setup {
     let catalog = Catalog::load(context).ok();
     let entries = catalog.as_ref().map_or(&[][..], Catalog::entries);
-    Setup { engine, known_engines: names(entries), base_capabilities: common(entries) }
+    let base_capabilities = common(entries);
+    Setup { engine, known_engines: names(entries), base_capabilities, identify: Some(identify) }
+}
+
+/// Which file a path means, through links and spellings.
+fn identify(path: &str) -> Option<FileId> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some(FileId { device: metadata.dev(), inode: metadata.ino() })
 }
 
 fn names(entries: &[Entry]) -> Vec<String> {

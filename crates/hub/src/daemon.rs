@@ -5,19 +5,23 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use breakroom_engines::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::driver::Door;
-use crate::hello::{self, Hello, MAX_HELLO, Namespaces, PROTOCOL, Welcome};
+use crate::hello::{self, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Version, Welcome, Which};
 use crate::link;
 use crate::passing;
-use crate::worker::{Job, Sessions, Workers};
+use crate::registry::Registry;
+use crate::supervise::News;
+use crate::worker::{Job, Workers};
 
 /// A door that connects and says nothing is let go.
 const HELLO_PATIENCE: Duration = Duration::from_secs(10);
@@ -69,7 +73,7 @@ impl Daemon {
     async fn serve(self, idle: IdleExit) -> Result<(), DaemonError> {
         let listener = tokio::net::UnixListener::from_std(self.listener.try_clone()?)?;
         let workers = Arc::new(Workers::start(&self.guard)?);
-        let sessions = workers.sessions.clone();
+        let registry = workers.registry.clone();
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut idle_since = Instant::now();
@@ -83,12 +87,12 @@ impl Daemon {
                     // Out of descriptors: the sessions go on, and new ones wait until some are free.
                     Err(error) => {
                         tracing::warn!("a door could not be let in: {error}");
-                        let _ = timeout(Duration::from_millis(100), sessions.ended.notified()).await;
+                        let _ = timeout(Duration::from_millis(100), registry.ended.notified()).await;
                     }
                 },
-                () = sessions.ended.notified() => idle_since = Instant::now(),
+                () = registry.ended.notified() => idle_since = Instant::now(),
                 () = sleep_until(idle_since + idle.0) => {
-                    if sessions.count() > 0 {
+                    if registry.count() > 0 {
                         idle_since = Instant::now();
                     } else if self.leave(&workers)? {
                         return Ok(());
@@ -98,10 +102,14 @@ impl Daemon {
                 _ = interrupt.recv() => break,
             }
         }
-        // Nobody new is let in, and whoever comes now starts a hub of their own.
-        drop(listener);
-        let _ = std::fs::remove_file(&self.socket);
-        end_sessions(&sessions).await;
+        // Nobody new is let in, and whoever comes now starts a hub of their own. The lock keeps us from removing its
+        // socket instead of ours.
+        {
+            let _lock = link::lock()?;
+            let _ = std::fs::remove_file(&self.socket);
+        }
+        drop((listener, self.listener));
+        end_sessions(&registry).await;
         Ok(())
     }
 
@@ -121,12 +129,12 @@ impl Daemon {
     }
 }
 
-async fn end_sessions(sessions: &Sessions) {
-    sessions.shut_down("the hub is shutting down");
+async fn end_sessions(registry: &Registry) {
+    registry.end_all("the hub is shutting down");
     let deadline = Instant::now() + SHUTDOWN;
-    while sessions.count() > 0 {
-        let ended = sessions.ended.notified();
-        if sessions.count() == 0 || tokio::time::timeout_at(deadline, ended).await.is_err() {
+    while registry.count() > 0 {
+        let ended = registry.ended.notified();
+        if registry.count() == 0 || tokio::time::timeout_at(deadline, ended).await.is_err() {
             break;
         }
     }
@@ -134,26 +142,75 @@ async fn end_sessions(sessions: &Sessions) {
 
 /// Hears a door's hello on a thread of its own: doors are rare, and one that is slow must not keep others waiting.
 fn welcome(stream: UnixStream, workers: Arc<Workers>) {
-    tokio::task::spawn_blocking(move || match receive(&stream) {
-        Ok(Ok(job)) => {
-            if say(&stream, &Welcome::Come).is_ok() {
-                let door = Door { control: Some(stream), ..job.door };
-                workers.give(Job { door, ..job });
-            }
+    tokio::task::spawn_blocking(move || {
+        let answered = receive(&stream).and_then(|received| {
+            let welcome = match received {
+                Ok(caller) => caller.serve(&stream, &workers)?,
+                Err(refusal) => refusal,
+            };
+            let frame = hello::frame(&hello::to_json(&welcome)).map_err(io::Error::other)?;
+            (&stream).write_all(&frame)
+        });
+        if let Err(error) = answered {
+            tracing::debug!("a door left before it was served: {error}");
         }
-        Ok(Err(refusal)) => {
-            let _ = say(&stream, &refusal);
-        }
-        Err(error) => tracing::debug!("a door left before its hello: {error}"),
     });
 }
 
-fn say(mut stream: &UnixStream, welcome: &Welcome) -> io::Result<()> {
-    let frame = hello::frame(&hello::to_json(welcome)).map_err(io::Error::other)?;
-    stream.write_all(&frame)
+/// Whoever said hello, and what they brought.
+struct Caller {
+    context: Context,
+    purpose: Purpose,
+    descriptors: Vec<OwnedFd>,
 }
 
-fn receive(stream: &UnixStream) -> io::Result<Result<Job, Welcome>> {
+impl Caller {
+    fn serve(self, stream: &UnixStream, workers: &Workers) -> io::Result<Welcome> {
+        let registry = &workers.registry;
+        match self.purpose.clone() {
+            Purpose::List => return Ok(Welcome::Sessions(registry.list())),
+            Purpose::End(Which::All) => {
+                let ended = registry.list();
+                registry.end_all("the session was ended by `breakroom kill`");
+                return Ok(Welcome::Sessions(ended));
+            }
+            Purpose::End(Which::One(wanted)) => {
+                let (id, session) = match registry.find(Some(&wanted)) {
+                    Ok(found) => found,
+                    Err(reason) => return Ok(Welcome::Refused(reason)),
+                };
+                let ended = registry.list().into_iter().filter(|summary| summary.id == id).collect();
+                let reason = "the session was ended by `breakroom kill`".to_owned();
+                let _ = session.send(News::Shutdown { reason });
+                return Ok(Welcome::Sessions(ended));
+            }
+            Purpose::Start { .. } | Purpose::Join { .. } => {}
+        }
+        let Caller { context, purpose, mut descriptors } = self;
+        let (Some(output), Some(input)) = (descriptors.pop(), descriptors.pop()) else {
+            return Ok(Welcome::Refused("the hello brought no connection".into()));
+        };
+        let Purpose::Join { session, .. } = &purpose else {
+            let door = Door { input, output, control: Some(stream.try_clone()?), purpose };
+            workers.give(Job { door, context });
+            return Ok(Welcome::Come);
+        };
+        let session = match registry.find(session.as_deref()) {
+            Ok((_, session)) => session,
+            Err(reason) => return Ok(Welcome::Refused(reason)),
+        };
+        let door = Box::new(Door { input, output, control: Some(stream.try_clone()?), purpose });
+        let (reply, answer) = std::sync::mpsc::channel();
+        let _ = session.send(News::Join { door, reply });
+        Ok(match answer.recv() {
+            Ok(Ok(())) => Welcome::Come,
+            Ok(Err(reason)) => Welcome::Refused(reason),
+            Err(_) => Welcome::Refused("that session has just ended".into()),
+        })
+    }
+}
+
+fn receive(stream: &UnixStream) -> io::Result<Result<Caller, Welcome>> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(HELLO_PATIENCE))?;
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
@@ -167,23 +224,25 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Job, Welcome>> {
     }
     let (bytes, more) = passing::receive(stream, length)?;
     descriptors.extend(more);
+    let unreadable = |error| Welcome::Refused(format!("the hello cannot be read: {error}"));
+    // Of another version nothing but its number can be expected to be understood.
+    match serde_json::from_slice(&bytes) {
+        Ok(Version { protocol: PROTOCOL }) => {}
+        Ok(Version { protocol }) => {
+            let text =
+                format!("this hub speaks protocol {PROTOCOL} and the door {protocol}; end the older one");
+            return Ok(Err(Welcome::Refused(text)));
+        }
+        Err(error) => return Ok(Err(unreadable(error))),
+    }
     let hello: Hello = match serde_json::from_slice(&bytes) {
         Ok(hello) => hello,
-        Err(error) => return Ok(Err(Welcome::Refused(format!("the hello cannot be read: {error}")))),
+        Err(error) => return Ok(Err(unreadable(error))),
     };
     let block = passing::receive_frame(stream, MAX_HELLO)?;
-    if hello.protocol != PROTOCOL {
-        let text =
-            format!("this hub speaks protocol {PROTOCOL} and the door {}; end the older one", hello.protocol);
-        return Ok(Err(Welcome::Refused(text)));
-    }
     if hello.namespaces != Namespaces::of_this_process() {
         return Ok(Err(Welcome::OtherWorld));
     }
-    let (Some(output), Some(input)) = (descriptors.pop(), descriptors.pop()) else {
-        return Ok(Err(Welcome::Refused("the hello brought no connection".into())));
-    };
     let context = hello::context(&block, hello.umask);
-    let door = Door { input, output, control: None, access: hello.access, engine: hello.engine };
-    Ok(Ok(Job { door, context }))
+    Ok(Ok(Caller { context, purpose: hello.purpose, descriptors }))
 }

@@ -14,13 +14,14 @@ use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
 use breakroom_engines::{Context, Stop, Terminal};
-use breakroom_session::{ClientId, Effect, Input, NodeId, Session, Ticket, Time};
+use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Session, Ticket, Time};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use crate::choose;
-use crate::hello::PeerAccess;
+use crate::hello::Purpose;
+use crate::registry::{SessionId, Summary};
 use crate::secret;
 use crate::side_stream::SideStream;
 use crate::supervise::{self, Arrived, News, Sender};
@@ -34,9 +35,23 @@ pub struct Door {
     pub output: OwnedFd,
     /// The door's own connection: its end is the client's loss.
     pub control: Option<std::os::unix::net::UnixStream>,
-    pub access: PeerAccess,
-    /// The engine, if the command line fixed it.
-    pub engine: Option<String>,
+    pub purpose: Purpose,
+}
+
+impl Door {
+    fn access(&self) -> std::io::Result<Access> {
+        match self.purpose {
+            Purpose::Start { access, .. } | Purpose::Join { access, .. } => secret::access(access),
+            Purpose::List | Purpose::End(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    fn engine(&self) -> Option<String> {
+        match &self.purpose {
+            Purpose::Start { engine, .. } => engine.clone(),
+            _ => None,
+        }
+    }
 }
 
 pub(crate) struct Driver {
@@ -45,6 +60,7 @@ pub(crate) struct Driver {
     guard: PathBuf,
     began: Instant,
     clients: Vec<ClientIo>,
+    last_client: u32,
     nodes: Vec<NodeIo>,
     /// Engines that are being started, to be called off if the session ends first.
     starting: Vec<(NodeId, tokio::task::AbortHandle)>,
@@ -81,7 +97,7 @@ impl std::ops::BitOrAssign for Step {
 
 impl Driver {
     pub fn new(door: Door, context: Context, guard: PathBuf) -> std::io::Result<Self> {
-        let session = Session::new(choose::setup(&context, door.engine.clone()));
+        let session = Session::new(choose::setup(&context, door.engine()));
         let (sender, news) = mpsc::unbounded_channel();
         let mut driver = Driver {
             session,
@@ -89,6 +105,7 @@ impl Driver {
             guard,
             began: Instant::now(),
             clients: Vec::new(),
+            last_client: 0,
             nodes: Vec::new(),
             starting: Vec::new(),
             terminals: Vec::new(),
@@ -97,7 +114,7 @@ impl Driver {
             timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
             armed: None,
         };
-        driver.join(ClientId(1), door)?;
+        driver.join(door)?;
         Ok(driver)
     }
 
@@ -106,12 +123,14 @@ impl Driver {
         self.sender.clone()
     }
 
-    fn join(&mut self, id: ClientId, door: Door) -> std::io::Result<()> {
+    fn join(&mut self, door: Door) -> std::io::Result<()> {
+        let access = door.access()?;
+        self.last_client += 1;
+        let id = ClientId(self.last_client);
         let control = door.control.map(|control| {
             control.set_nonblocking(true)?;
             UnixStream::from_std(control)
         });
-        let access = secret::access(door.access)?;
         self.clients.push(ClientIo::new(id, door.input, door.output, control.transpose()?)?);
         self.on(Input::ClientJoined { client: id, access });
         Ok(())
@@ -269,7 +288,11 @@ impl Driver {
             step = Step::Again;
             match news {
                 News::Started { node, outcome } => {
-                    self.starting.retain(|(starting, _)| *starting != node);
+                    let Some(at) = self.starting.iter().position(|(starting, _)| *starting == node) else {
+                        // It was called off just as it came up; dropping it ends it.
+                        continue;
+                    };
+                    self.starting.swap_remove(at);
                     match outcome.and_then(|arrived| self.take_engine(node, *arrived)) {
                         Ok(facts) => self.on(Input::NodeUp { node, facts }),
                         Err(reason) => self.on(Input::NodeFailed { node, reason }),
@@ -287,10 +310,22 @@ impl Driver {
                     }
                 }
                 News::Terminal { ticket, node, outcome } => self.take_terminal(ticket, node, outcome),
+                News::Join { door, reply } => {
+                    // Whoever asked may have given up; then its connection is seen to be closed.
+                    let _ = reply.send(self.join(*door).map_err(|error| error.to_string()));
+                }
+                News::Describe { id, reply } => {
+                    let _ = reply.send(self.describe(id));
+                }
                 News::Shutdown { reason } => self.on(Input::Shutdown { reason }),
             }
         }
         step
+    }
+
+    fn describe(&self, id: SessionId) -> Summary {
+        let breakroom_session::Description { name, state, engine, clients, nodes } = self.session.describe();
+        Summary { id, name, state: state.to_owned(), engine, clients, nodes }
     }
 
     fn take_engine(

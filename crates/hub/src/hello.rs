@@ -12,6 +12,8 @@ use breakroom_engines::Context;
 use breakroom_wire::{FrameError, header};
 use serde::{Deserialize, Serialize};
 
+use crate::registry::Summary;
+
 /// Hub and door of different majors do not meet: the number is in the socket's name.
 pub const PROTOCOL: u32 = 1;
 /// An environment is at most a few megabytes.
@@ -23,8 +25,34 @@ pub struct Hello {
     pub version: String,
     pub umask: u32,
     pub namespaces: Namespaces,
-    pub access: PeerAccess,
-    pub engine: Option<String>,
+    pub purpose: Purpose,
+}
+
+/// What of a hello every version understands.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Version {
+    pub protocol: u32,
+}
+
+/// What a connection to the hub is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// A client that gets a session of its own; the engine is named if the command line fixed it.
+    Start { engine: Option<String>, access: PeerAccess },
+    /// A client for a live session: by id or name, or the only one.
+    Join { session: Option<String>, access: PeerAccess },
+    /// What `breakroom ls` asks.
+    List,
+    /// What `breakroom kill` asks.
+    End(Which),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Which {
+    All,
+    One(String),
 }
 
 /// What a path and a port mean to the caller. In another mount or network namespace they mean something else.
@@ -57,6 +85,7 @@ pub enum Welcome {
     /// The caller sees other files or ports than the hub does and must run a hub of its own.
     OtherWorld,
     Refused(String),
+    Sessions(Vec<Summary>),
 }
 
 /// What the hub says when it lets go of a client.

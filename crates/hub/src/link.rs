@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,9 @@ use breakroom_engines::{Context, folders};
 use rustix::fs::FlockOperation;
 
 use crate::driver::Door;
-use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Welcome};
+use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome, Which};
 use crate::passing;
+use crate::registry::Summary;
 
 /// What the daemon keeps of its starter's environment. Everything a session needs comes with each hello.
 const DAEMON_ENVIRONMENT: [&str; 7] =
@@ -126,26 +127,12 @@ pub struct Link {
 impl Link {
     /// Hands a client's connection to the hub.
     pub fn hand_over(stream: UnixStream, door: Door, context: &Context) -> Result<Link, LinkError> {
-        let what = || "the hub did not take the connection".to_owned();
-        let hello = Hello {
-            protocol: PROTOCOL,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            umask: context.umask,
-            namespaces: Namespaces::of_this_process(),
-            access: door.access,
-            engine: door.engine.clone(),
-        };
-        let frame = |bytes: &[u8]| because(hello::frame(bytes).map_err(io::Error::other), what);
-        let first = frame(&hello::to_json(&hello))?;
-        let second = frame(&hello::surroundings(context))?;
-        because(passing::send(&stream, &first, &[door.input.as_fd(), door.output.as_fd()]), what)?;
-        because((&stream).write_all(&second), what)?;
-        let answer = because(passing::receive_frame(&stream, MAX_HELLO), what)?;
-        match serde_json::from_slice(&answer) {
-            Ok(Welcome::Come) => Ok(Link { stream }),
-            Ok(Welcome::OtherWorld) => Err(LinkError::OtherWorld(Box::new(door))),
-            Ok(Welcome::Refused(reason)) => Err(LinkError::Refused(reason)),
-            Err(error) => Err(LinkError::Refused(format!("its answer cannot be read: {error}"))),
+        let descriptors = [door.input.as_fd(), door.output.as_fd()];
+        match converse(&stream, door.purpose.clone(), &descriptors, context)? {
+            Welcome::Come => Ok(Link { stream }),
+            Welcome::OtherWorld => Err(LinkError::OtherWorld(Box::new(door))),
+            Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
+            Welcome::Sessions(_) => Err(LinkError::Refused("its answer makes no sense".into())),
         }
     }
 
@@ -156,4 +143,51 @@ impl Link {
             Err(_) => Some("the hub ended unexpectedly; the session is over".to_owned()),
         }
     }
+}
+
+/// The live sessions. Nobody starts a hub to hear that it has none.
+pub fn list() -> Result<Vec<Summary>, LinkError> {
+    sessions(Purpose::List)
+}
+
+/// Ends sessions and says which.
+pub fn end(which: Which) -> Result<Vec<Summary>, LinkError> {
+    match (sessions(Purpose::End(which.clone()))?, which) {
+        (none, Which::One(wanted)) if none.is_empty() => {
+            Err(LinkError::Refused(format!("there is no session `{wanted}`: no hub is running")))
+        }
+        (ended, _) => Ok(ended),
+    }
+}
+
+fn sessions(purpose: Purpose) -> Result<Vec<Summary>, LinkError> {
+    let Ok(stream) = UnixStream::connect(socket_path()?) else { return Ok(Vec::new()) };
+    match converse(&stream, purpose, &[], &Context::of_this_process())? {
+        Welcome::Sessions(sessions) => Ok(sessions),
+        Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
+        Welcome::Come | Welcome::OtherWorld => Ok(Vec::new()),
+    }
+}
+
+fn converse(
+    stream: &UnixStream,
+    purpose: Purpose,
+    descriptors: &[BorrowedFd],
+    context: &Context,
+) -> Result<Welcome, LinkError> {
+    let what = || "the hub did not answer".to_owned();
+    let hello = Hello {
+        protocol: PROTOCOL,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        umask: context.umask,
+        namespaces: Namespaces::of_this_process(),
+        purpose,
+    };
+    let frame = |bytes: &[u8]| because(hello::frame(bytes).map_err(io::Error::other), what);
+    let (first, second) = (frame(&hello::to_json(&hello))?, frame(&hello::surroundings(context))?);
+    because(passing::send(stream, &first, descriptors), what)?;
+    because((&mut &*stream).write_all(&second), what)?;
+    let answer = because(passing::receive_frame(stream, MAX_HELLO), what)?;
+    serde_json::from_slice(&answer)
+        .map_err(|error| LinkError::Refused(format!("its answer cannot be read: {error}")))
 }

@@ -16,14 +16,12 @@ use rustix::net::{
 const DESCRIPTORS: usize = 2;
 
 /// Sends `bytes` and, with the first of them, the descriptors.
-pub(crate) fn send(
-    stream: &UnixStream,
-    bytes: &[u8],
-    descriptors: &[BorrowedFd; DESCRIPTORS],
-) -> io::Result<()> {
+pub(crate) fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
     let sent = rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
     io::Write::write_all(&mut &*stream, &bytes[sent..])
 }

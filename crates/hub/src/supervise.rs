@@ -12,6 +12,8 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::choose::choose;
+use crate::driver::Door;
+use crate::registry::{SessionId, Summary};
 
 /// What the driver hears from beside the path of messages.
 pub(crate) enum News {
@@ -33,7 +35,17 @@ pub(crate) enum News {
         node: NodeId,
         outcome: Result<Terminal, String>,
     },
-    /// The hub is going away.
+    /// A client wants to take part.
+    Join {
+        door: Box<Door>,
+        reply: std::sync::mpsc::Sender<Result<(), String>>,
+    },
+    /// Somebody wants to know what the session is doing.
+    Describe {
+        id: SessionId,
+        reply: std::sync::mpsc::Sender<Summary>,
+    },
+    /// The session is to end.
     Shutdown {
         reason: String,
     },

@@ -1,17 +1,16 @@
 //! Threads that sessions live on. A session is born on one and never leaves it.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use breakroom_engines::Context;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 
 use crate::driver::{Door, Driver};
-use crate::supervise::{News, Sender};
+use crate::registry::Registry;
 
 pub(crate) struct Job {
     pub door: Door,
@@ -20,7 +19,7 @@ pub(crate) struct Job {
 
 pub(crate) struct Workers {
     workers: Vec<Worker>,
-    pub sessions: Arc<Sessions>,
+    pub registry: Arc<Registry>,
 }
 
 struct Worker {
@@ -28,38 +27,12 @@ struct Worker {
     load: Arc<AtomicUsize>,
 }
 
-/// The sessions that live, so that they can be counted and told to end.
-#[derive(Default)]
-pub(crate) struct Sessions {
-    alive: Mutex<HashMap<u64, Sender>>,
-    next: AtomicUsize,
-    /// Rung whenever a session ends.
-    pub ended: Notify,
-}
-
-impl Sessions {
-    fn alive(&self) -> MutexGuard<'_, HashMap<u64, Sender>> {
-        // A panic elsewhere cannot leave a map of channels in a bad state.
-        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn count(&self) -> usize {
-        self.alive().len()
-    }
-
-    pub fn shut_down(&self, reason: &str) {
-        for session in self.alive().values() {
-            let _ = session.send(News::Shutdown { reason: reason.to_owned() });
-        }
-    }
-}
-
 impl Workers {
     pub fn start(guard: &std::path::Path) -> std::io::Result<Self> {
-        let sessions = Arc::<Sessions>::default();
+        let registry = Arc::<Registry>::default();
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..count).map(|number| Worker::start(number, guard.to_path_buf(), sessions.clone()));
-        Ok(Workers { workers: workers.collect::<Result<_, _>>()?, sessions })
+        let workers = (0..count).map(|number| Worker::start(number, guard.to_path_buf(), registry.clone()));
+        Ok(Workers { workers: workers.collect::<Result<_, _>>()?, registry })
     }
 
     /// Gives the session to the thread that has the fewest.
@@ -75,7 +48,7 @@ impl Workers {
 }
 
 impl Worker {
-    fn start(number: usize, guard: PathBuf, sessions: Arc<Sessions>) -> std::io::Result<Self> {
+    fn start(number: usize, guard: PathBuf, registry: Arc<Registry>) -> std::io::Result<Self> {
         let (jobs, mut received) = mpsc::unbounded_channel::<Job>();
         let load = Arc::<AtomicUsize>::default();
         let counted = load.clone();
@@ -83,11 +56,10 @@ impl Worker {
         thread::Builder::new().name(format!("sessions-{number}")).spawn(move || {
             LocalSet::new().block_on(&runtime, async move {
                 while let Some(job) = received.recv().await {
-                    let (guard, sessions, counted) = (guard.clone(), sessions.clone(), counted.clone());
+                    let (guard, registry, counted) = (guard.clone(), registry.clone(), counted.clone());
                     tokio::task::spawn_local(async move {
-                        live(job, guard, &sessions).await;
+                        live(job, guard, &registry).await;
                         counted.fetch_sub(1, Ordering::Relaxed);
-                        sessions.ended.notify_waiters();
                     });
                 }
             });
@@ -98,15 +70,14 @@ impl Worker {
 
 /// One session from beginning to end. Should it panic, it alone ends: what it owned is dropped, and with that its
 /// guards end its processes.
-async fn live(job: Job, guard: PathBuf, sessions: &Sessions) {
+async fn live(job: Job, guard: PathBuf, registry: &Registry) {
     let driver = match Driver::new(job.door, job.context, guard) {
         Ok(driver) => driver,
         Err(error) => return tracing::warn!("a client could not be taken over: {error}"),
     };
-    let number = sessions.next.fetch_add(1, Ordering::Relaxed) as u64;
-    sessions.alive().insert(number, driver.sender());
+    let id = registry.enter(driver.sender());
     let ended = tokio::task::spawn_local(driver.run()).await;
-    sessions.alive().remove(&number);
+    registry.leave(&id);
     if let Err(error) = ended {
         tracing::error!("a session ended by an error of the hub: {error}");
     }

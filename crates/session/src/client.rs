@@ -1,13 +1,15 @@
 //! One client of the session: what it declared, how far it has come, and what waits to be sent to it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Envelope, Message, Packet};
 use smallvec::SmallVec;
 
 use crate::access::Access;
+use crate::company::Manners;
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
+use crate::joining::{Heard, Missing};
 
 /// Above this the engine is not read until the client catches up: nothing is lost and nothing grows.
 const MARK_BYTES: usize = 4 << 20;
@@ -18,9 +20,12 @@ pub(crate) struct Client {
     pub access: Access,
     pub phase: Phase,
     pub declared: Initialize,
+    pub manners: Manners,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
     told: Told,
+    /// The threads that it was told are stopped; `None` is a stop without a thread.
+    stopped: HashSet<Option<i64>>,
     outbox: Outbox,
 }
 
@@ -33,8 +38,10 @@ pub(crate) enum Phase {
     Initializing { seq: FromClient, held: Vec<Outgoing> },
     /// `initialize` is answered, `initialized` is still to come.
     Ready,
-    /// It was told `initialized`.
+    /// It was told `initialized`, and hears what everybody hears.
     Configuring,
+    /// The debuggee was there before it: it hears nothing live until it was shown everything.
+    Joining { heard: Heard, missing: Missing },
     /// Nothing is sent any more; the connection is closed once all is written.
     Leaving(CloseReason),
 }
@@ -99,8 +106,10 @@ impl Client {
             access,
             phase: Phase::Connected,
             declared: Initialize::default(),
+            manners: Manners::default(),
             asked: HashMap::new(),
             told: Told::Nothing,
+            stopped: HashSet::new(),
             outbox: Outbox::default(),
         }
     }
@@ -123,6 +132,9 @@ impl Client {
     /// Queues an event, in the order and as often as this client tolerates it.
     pub fn event(&mut self, message: Message, edits: SmallVec<[Edit; 2]>) {
         if matches!(self.phase, Phase::Connected | Phase::Leaving(_)) || !self.access.is_granted() {
+            return;
+        }
+        if matches!(self.phase, Phase::Joining { .. }) {
             return;
         }
         if is_terminated(&message) {
@@ -161,6 +173,21 @@ impl Client {
         asked.sort_by_key(|(seq, _)| seq.0);
         let queued = self.outbox.queue.into_iter().filter_map(|outgoing| outgoing.asks);
         asked.into_iter().map(|(_, asked)| asked).chain(queued)
+    }
+
+    pub fn believes_stopped(&mut self, thread: Option<i64>) {
+        self.stopped.insert(thread);
+    }
+
+    /// Notes that it now knows that this thread, or all, run. False if it did not think otherwise.
+    pub fn believes_running(&mut self, thread: Option<i64>, all: bool) -> bool {
+        if all || thread.is_none() {
+            let believed = !self.stopped.is_empty();
+            self.stopped.clear();
+            believed
+        } else {
+            self.stopped.remove(&thread)
+        }
     }
 
     pub fn is_behind(&self) -> bool {

@@ -16,7 +16,8 @@ use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
 use crate::launch::{Launch, Start};
-use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Waiting};
+use crate::ledger::Asker;
+use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then, Waiting};
 use crate::session::Session;
 
 /// How long an engine may take to answer `disconnect`.
@@ -67,7 +68,8 @@ impl Session {
         let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
         let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
-        let purpose = Purpose::Client { client, seq, life: crate::threads::Life::Session, resumes: None };
+        let purpose =
+            Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
         self.ask_to_end(message, purpose, debuggee);
         Ok(())
     }
@@ -141,6 +143,10 @@ impl Session {
             self.launch = Launch::Unasked;
             self.refuse(id, seq, start.command(), &refusal(start.command()));
         }
+        self.refuse_breakpoints(Some(id), &refusal);
+        for (Asker { seq, .. }, command) in self.reads.withdraw(id, None) {
+            self.refuse(id, seq, &command, &refusal(&command));
+        }
         let mut owed: Vec<_> = self.nodes.values().flat_map(|node| node.owed_to(id)).collect();
         owed.sort_by_key(|(_, command)| &**command == "disconnect");
         for (seq, command) in owed {
@@ -203,6 +209,7 @@ impl Session {
         };
         let asked_for = matches!(client.phase, ClientPhase::Leaving(CloseReason::Disconnected));
         self.fail_unanswered(client.unanswered());
+        self.forget_breakpoints(id);
         if self.launcher == Some(id) {
             let mut left = self.clients.iter().filter(|(_, client)| !client.is_leaving());
             self.launcher = left.next().map(|(id, _)| *id);
@@ -291,6 +298,10 @@ impl Session {
     /// `terminate` did what they ask. `disconnect` comes last, since nothing may follow its answer.
     pub(crate) fn answer_abandoned(&mut self, mut abandoned: Vec<Pending>, refusal: &Failure) {
         abandoned.sort_by_key(|pending| &*pending.command == "disconnect");
+        self.refuse_breakpoints(None, &|_| refusal.clone());
+        for (Asker { client, seq }, command) in self.reads.abandon() {
+            self.refuse(client, seq, &command, refusal);
+        }
         for pending in abandoned {
             let Some((client, seq)) = pending.asker() else {
                 continue;

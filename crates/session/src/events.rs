@@ -1,6 +1,5 @@
 //! What the engine tells everybody.
 
-use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Envelope, Message, event, references};
 use serde_json::json;
 use smallvec::SmallVec;
@@ -20,25 +19,20 @@ impl Session {
         let Some(known) = self.nodes.get_mut(&node) else {
             return self.odd();
         };
-        let run = || Run::of(message.payload());
+        let mut explained = None;
         match &*event {
             "initialized" => return self.on_initialized(node, message),
-            "stopped" => {
-                let Run { thread, all, .. } = run();
-                known.threads.on_stopped(thread, all.unwrap_or(false));
-                self.forget_ended_references();
-            }
-            "continued" => {
-                let Run { thread, all, .. } = run();
-                known.threads.on_continued(thread, all.unwrap_or(true));
-                self.forget_ended_references();
-            }
+            "stopped" => explained = self.on_stopped(node, &message),
+            "continued" => return self.on_continued(node, &message),
+            "breakpoint" => return self.on_breakpoint_event(&message),
+            "invalidated" => self.forget_reads(),
             "thread" => {
                 let body = message.payload();
                 let exited = body.and_then(|body| body.str("reason")).as_deref() == Some("exited");
                 if let Some(thread) = body.filter(|_| exited).and_then(|body| body.i64("threadId")) {
                     known.threads.on_exited(thread);
                 }
+                self.forget_threads_read();
             }
             "capabilities" => {
                 known.capabilities.merge(message.payload().and_then(|body| body.get("capabilities")));
@@ -50,20 +44,17 @@ impl Session {
         // js-debug's console objects can be opened long after the program went on.
         let life = this_stop.filter(|_| &*event != "output").unwrap_or(Life::Session);
         let found = references::by_name(message.bytes());
-        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, found).collect();
+        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, found).chain(explained).collect();
+        if self.root == Some(node) {
+            self.picture.note(&message, &edits);
+        }
         self.tell(&event, &message, &edits);
     }
 
     /// Delivers an event to every client that declared that it can take it.
     pub(crate) fn tell(&mut self, name: &str, message: &Message, edits: &SmallVec<[Edit; 2]>) {
-        for client in self.clients.values_mut() {
-            if edge::wants(&client.declared, name) {
-                let mut edits = edits.clone();
-                if let Some(body) = message.payload() {
-                    edits.extend(edge::to_client(&client.declared, name, body));
-                }
-                client.event(message.clone(), edits);
-            }
+        for client in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
+            self.tell_one(client, name, message, edits.clone());
         }
     }
 
@@ -109,6 +100,7 @@ impl Session {
             return;
         }
         let message = event("output", Some(json!({"category": category, "output": text})));
+        self.picture.note(&message, &SmallVec::new());
         self.tell("output", &message, &SmallVec::new());
     }
 }

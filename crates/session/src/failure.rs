@@ -19,6 +19,7 @@ pub enum FailureId {
     UnknownVerb = 9014,
     NobodyToAnswer = 9015,
     BadArguments = 9016,
+    OnlyObserves = 9017,
 }
 
 /// A refusal of one request. It never ends more than that request.

@@ -13,11 +13,13 @@ use serde_json::{Map, Value};
 use smallvec::SmallVec;
 
 use crate::client::{Outgoing, Phase as ClientPhase};
+use crate::company::Manners;
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
-use crate::node::{Pending, Phase, Purpose, Waiting};
+use crate::joining::Step;
+use crate::node::{Pending, Phase, Purpose, Then, Waiting};
 use crate::requests::denied;
 use crate::session::Session;
 use crate::starting::introduction;
@@ -95,12 +97,12 @@ impl Session {
         }
         // Whoever must still prove who it is starts no process.
         let trusted = client.access.present(None);
-        let by_adapter_id = client.declared.adapter_id.as_ref().map(|id| id.to_lowercase());
-        let by_adapter_id = by_adapter_id.filter(|id| self.setup.known_engines.contains(id));
-        let engine = self.setup.engine.clone().or(by_adapter_id);
-        match engine.filter(|_| trusted) {
-            _ if trusted && self.root.is_some() => self.answer_initialize(),
-            Some(kind) => self.start_engine(EngineChoice::Type(kind)),
+        match self.fixed_engine(id).filter(|_| trusted) {
+            _ if trusted && self.root.is_some() => {
+                self.answer_initialize();
+                self.announce();
+            }
+            Some(fixed) => self.start_engine(fixed),
             None => {
                 let base = Value::Object(self.setup.base_capabilities.clone());
                 let answer = breakroom_dap::response(seq.0, "initialize", Some(base));
@@ -110,6 +112,13 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The engine that is fixed before any launch: by the command line, or by an `adapterID` that the catalog knows.
+    fn fixed_engine(&self, client: ClientId) -> Option<EngineChoice> {
+        let adapter_id = || Some(self.clients.get(&client)?.declared.adapter_id.as_ref()?.to_lowercase());
+        let known = || adapter_id().filter(|id| self.setup.known_engines.contains(id));
+        self.setup.engine.clone().or_else(known).map(EngineChoice::Type)
     }
 
     pub(crate) fn launch(
@@ -137,6 +146,12 @@ impl Session {
             let text = "this session is being ended; start another connection.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
+        if let Some(known) = self.clients.get_mut(&client) {
+            known.manners = Manners::of(own);
+        }
+        if self.is_joining(client) {
+            return self.attach_joiner(client, seq, command, arguments);
+        }
         match &self.launch {
             Launch::Unasked => {}
             Launch::Failed { reason } => {
@@ -156,7 +171,7 @@ impl Session {
             self.replace_engine();
         }
         if self.root.is_none() {
-            let fixed = self.setup.engine.clone().map(EngineChoice::Type);
+            let fixed = self.fixed_engine(client);
             let chosen = match chosen {
                 Some(record @ EngineChoice::Record(_)) => Some(record),
                 by_arguments => fixed.or(by_arguments),
@@ -166,6 +181,7 @@ impl Session {
             self.engine_is_there(command)?;
         }
         self.launcher = Some(client);
+        self.name = name(arguments);
         self.launch = Launch::Waiting { client, seq, start, message };
         self.send_launch();
         Ok(())
@@ -195,7 +211,7 @@ impl Session {
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, message } => {
                 let edits = launch_edits(message.payload(), &node.facts.launch_defaults);
-                let purpose = Purpose::Client { client, seq, life: Life::Session, resumes: None };
+                let purpose = Purpose::Client { client, seq, life: Life::Session, then: Then::Nothing };
                 let pending = Pending { command: start.command().into(), purpose };
                 node.push_first(Waiting::new(message, edits, Some(pending)));
                 self.launch = Launch::Sent { start };
@@ -233,10 +249,18 @@ impl Session {
         });
         if !known || self.launcher.is_some_and(|launcher| launcher != client) {
             self.answer(client, seq, "configurationDone", None);
+            self.advance(client, Step::Configured);
             return Ok(());
         }
         self.forward(client, seq, "configurationDone", message)
     }
+}
+
+/// What people call the session.
+fn name(arguments: Json) -> String {
+    let own = arguments.get("breakroom").and_then(|own| own.str("name"));
+    let said = own.or_else(|| arguments.str("name")).or_else(|| arguments.str("program")).unwrap_or_default();
+    said.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
 /// Which engine the launch asks for: its own record first, then the type, then the program's file.

@@ -5,16 +5,24 @@
 //! There is no clock, no socket and no process here, so that a seeded loop can play every order of events.
 
 mod access;
+mod breakpoints;
 mod client;
+mod company;
+mod describe;
+mod driving;
 mod edge;
 mod ending;
 mod events;
 mod failure;
 mod ids;
 mod io;
+mod joining;
 mod launch;
+mod ledger;
 mod minted;
 mod node;
+mod picture;
+mod reads;
 mod references;
 mod replies;
 mod requests;
@@ -25,7 +33,9 @@ mod threads;
 
 pub use access::{Access, Token};
 pub use client::{CloseReason, Next};
+pub use describe::Description;
 pub use failure::{Failure, FailureId};
 pub use ids::{ClientId, NodeId, Ticket, Time};
 pub use io::{Effect, EngineChoice, EngineFacts, Input, NodeEnd, TerminalRequest};
+pub use ledger::FileId;
 pub use session::{Session, Setup};

@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
+use crate::ledger::ShelfId;
+use crate::reads::Question;
 use crate::threads::{Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
@@ -74,11 +76,24 @@ pub(crate) struct Pending {
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// Hand it to the client that asked.
-    Client { client: ClientId, seq: FromClient, life: Life, resumes: Option<Resumes> },
+    Client { client: ClientId, seq: FromClient, life: Life, then: Then },
     /// The hub's own `initialize`.
     Initialize,
+    /// Breakpoints; the ledger knows who waits.
+    Shelf(ShelfId),
+    /// Something the hub told the engine for nobody in particular.
+    Nobody,
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
     End { asker: Option<(ClientId, FromClient)> },
+}
+
+/// What an answer to a client means to others.
+#[derive(Debug)]
+pub(crate) enum Then {
+    Nothing,
+    Resumes(Resumes),
+    /// Whoever asked the same gets the same answer.
+    Serves(Question),
 }
 
 /// The request resumes this thread, or all.
@@ -274,7 +289,7 @@ impl Node {
 
     /// A request that was to resume something will not be sent after all.
     pub fn take_back_resume(&mut self, pending: &Pending) {
-        if let Purpose::Client { resumes: Some(resumes), .. } = pending.purpose {
+        if let Purpose::Client { then: Then::Resumes(resumes), .. } = pending.purpose {
             self.threads.abort_resume(resumes.resume);
         }
     }
@@ -301,7 +316,7 @@ impl Pending {
         match self.purpose {
             Purpose::Client { client, seq, .. } => Some((client, seq)),
             Purpose::End { asker } => asker,
-            Purpose::Initialize => None,
+            Purpose::Initialize | Purpose::Shelf(_) | Purpose::Nobody => None,
         }
     }
 }

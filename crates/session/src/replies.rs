@@ -7,9 +7,10 @@ use smallvec::SmallVec;
 
 use crate::client::Outgoing;
 use crate::edge;
-use crate::ids::NodeId;
+use crate::ids::{ClientId, NodeId};
+use crate::ledger::Asker;
 use crate::minted::Origin;
-use crate::node::{Purpose, Resumes};
+use crate::node::{Purpose, Resumes, Then};
 use crate::session::Session;
 use crate::threads::Life;
 
@@ -23,35 +24,50 @@ impl Session {
         };
         match pending.purpose {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
+            Purpose::Nobody => {}
+            Purpose::Shelf(shelf) => self.on_shelf_answered(shelf, &message, success),
             Purpose::End { asker } => {
                 if let Some((client, seq)) = asker {
                     self.answer(client, seq, &pending.command, None);
                 }
                 self.engine_left(node);
             }
-            Purpose::Client { client, seq, life, resumes } => {
-                if let Some(resumes) = resumes {
-                    self.on_resume_answered(node, resumes, &message, success);
-                }
+            Purpose::Client { client, seq, life, then } => {
                 let failed = (!success).then(|| why(&message));
+                let others = match then {
+                    Then::Nothing => Vec::new(),
+                    Then::Resumes(resumes) => {
+                        self.on_resume_answered(node, client, resumes, &message, success);
+                        Vec::new()
+                    }
+                    Then::Serves(question) => self.reads.answered(question, &message, life, success),
+                };
                 if &*pending.command == "disconnect" {
                     // Nothing may follow its answer, so what else is open is answered first.
                     self.settle(client);
                 }
-                let mut edits: SmallVec<[Edit; 2]> = message.answering(seq.0).into_iter().collect();
-                edits.extend(message.naming(&pending.command));
-                if let Some(body) = message.payload() {
-                    let found = references::in_response(&pending.command, message.bytes(), body);
-                    edits.extend(self.mint(node, life, found));
-                    if let Some(asker) = self.clients.get(&client) {
-                        edits.extend(edge::to_client(&asker.declared, &pending.command, body));
-                    }
-                }
-                if let Some(asker) = self.clients.get_mut(&client) {
-                    asker.send(Outgoing { message, edits, asks: None });
+                for asker in std::iter::once(Asker { client, seq }).chain(others) {
+                    self.deliver(asker, &pending.command, life, &message);
                 }
                 self.after_answer(node, client, &pending.command, failed);
             }
+        }
+    }
+
+    /// Hands an answer of the engine to one who asked, in that client's numbers.
+    pub(crate) fn deliver(&mut self, to: Asker, command: &str, life: Life, message: &Message) {
+        let Some(node) = self.root else { return };
+        let mut edits: SmallVec<[Edit; 2]> = message.answering(to.seq.0).into_iter().collect();
+        edits.extend(message.naming(command));
+        if let Some(body) = message.payload() {
+            let found = references::in_response(command, message.bytes(), body);
+            edits.extend(self.mint(node, life, found));
+            if let Some(asker) = self.clients.get(&to.client) {
+                edits.extend(edge::to_client(&asker.declared, command, body));
+            }
+        }
+        if let Some(asker) = self.clients.get_mut(&to.client) {
+            asker.send(Outgoing { message: message.clone(), edits, asks: None });
         }
     }
 
@@ -68,13 +84,21 @@ impl Session {
         })
     }
 
-    fn on_resume_answered(&mut self, node: NodeId, resumes: Resumes, message: &Message, success: bool) {
+    fn on_resume_answered(
+        &mut self,
+        node: NodeId,
+        client: ClientId,
+        resumes: Resumes,
+        message: &Message,
+        success: bool,
+    ) {
         let Some(known) = self.nodes.get_mut(&node) else {
             return;
         };
         if success {
             let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
             known.threads.commit_resume(resumes.thread, all, resumes.resume);
+            self.tell_resumed(client, resumes.thread, all);
         } else {
             known.threads.abort_resume(resumes.resume);
         }
@@ -88,6 +112,7 @@ impl Session {
             // A resume under way may still fail, and then its references are back.
             node.is_some_and(|node| !matches!(node.threads.check(origin.life), Err(None)))
         });
+        self.forget_ended_reads();
     }
 }
 

@@ -10,7 +10,9 @@ use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
 use crate::launch::{Launch, own_record};
-use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
+use crate::ledger::Asker;
+use crate::node::{Lane, Pending, Phase, Purpose, Then, Waiting};
+use crate::reads::Ask;
 use crate::references::Resolved;
 use crate::session::Session;
 use crate::threads::Life;
@@ -52,6 +54,12 @@ impl Session {
 
     fn on_request(&mut self, client: ClientId, command: &str, message: Message) {
         let seq = FromClient(message.seq().unwrap_or(0));
+        if let Some(outcome) = self.observed(client, seq, command, message.payload()) {
+            if let Err(refusal) = outcome {
+                self.refuse(client, seq, command, &refusal);
+            }
+            return;
+        }
         let outcome = match command {
             "initialize" => self.initialize(client, seq, &message),
             // Whoever has no part in the session yet may always go.
@@ -71,6 +79,15 @@ impl Session {
             "disconnect" => self.disconnect(client, seq, message),
             "terminate" => self.terminate(client, seq, message),
             "cancel" => self.cancel(client, seq, message),
+            "setBreakpoints"
+            | "setFunctionBreakpoints"
+            | "setInstructionBreakpoints"
+            | "setDataBreakpoints" => self.set_breakpoints(client, seq, command, message),
+            "setExceptionBreakpoints" => self.set_exceptions(client, seq, message),
+            "breakroom/breakpoints" => {
+                self.list_breakpoints(client, seq);
+                Ok(())
+            }
             _ if command.starts_with("breakroom/") => Err(Failure::quiet(
                 FailureId::UnknownVerb,
                 format!("this hub has no `{command}`; it may be older than its client."),
@@ -107,12 +124,24 @@ impl Session {
             let started = message.payload().and_then(|arguments| arguments.get("arguments"));
             edits.extend(started.map(own_record).transpose()?.flatten());
         }
-        let resumes = match RESUMES.contains(&command) {
-            true => self.begin_resume(client, life, Run::of(message.payload()))?,
-            false => None,
+        let then = if RESUMES.contains(&command) {
+            self.begin_resume(client, life, Run::of(message.payload()))?.map_or(Then::Nothing, Then::Resumes)
+        } else if let Some(question) = self.question(command, life, &message, &edits) {
+            match self.reads.ask(&question, Asker { client, seq }) {
+                Ask::Engine => Then::Serves(question),
+                Ask::Joined => return Ok(()),
+                Ask::Answered { message, life } => {
+                    self.deliver(Asker { client, seq }, command, life, &message);
+                    return Ok(());
+                }
+            }
+        } else {
+            Then::Nothing
         };
+        self.note_effects(command, client, message.payload());
+        self.note_deed(client, command, message.payload());
         let pending =
-            Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, resumes } };
+            Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
         if let Some(node) = self.root() {
             let mut waiting = Waiting::new(message, edits, Some(pending));
             waiting.uses = uses;
@@ -166,13 +195,20 @@ impl Session {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         }
+        let joined = self.reads.withdraw(client, Some(asked));
+        if let Some((_, command)) = joined.into_iter().next() {
+            self.refuse(client, asked, &command, &Failure::quiet(FailureId::Cancelled, "cancelled"));
+            self.answer(client, seq, "cancel", None);
+            return Ok(());
+        }
+        let Some(node) = self.root() else { return Ok(()) };
         // An engine that cannot cancel, or a request that is answered already: there is nothing to do.
         let Some(target) = node.sent(client, asked).filter(|_| node.capabilities.cancel) else {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         };
         let life = Life::Session;
-        let purpose = Purpose::Client { client, seq, life, resumes: None };
+        let purpose = Purpose::Client { client, seq, life, then: Then::Nothing };
         let pending = Pending { command: "cancel".into(), purpose };
         let edits = SmallVec::from_iter([Edit::int(at, target.0)]);
         node.push(Lane::Urgent, Waiting::new(message, edits, Some(pending)));

@@ -15,8 +15,11 @@ use crate::failure::{Failure, Show};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
 use crate::io::{Effect, Input};
 use crate::launch::Launch;
+use crate::ledger::{FileId, Ledger};
 use crate::minted::Minted;
 use crate::node::{Node, Phase, Turn};
+use crate::picture::Picture;
+use crate::reads::Reads;
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,8 @@ pub struct Setup {
     pub known_engines: Vec<String>,
     /// Capabilities to answer with as long as no engine is chosen.
     pub base_capabilities: Map<String, Value>,
+    /// Tells which file a path means. Without it paths are compared as they are written.
+    pub identify: Option<fn(&str) -> Option<FileId>>,
 }
 
 #[derive(Debug)]
@@ -43,6 +48,11 @@ pub struct Session {
     pub(crate) introduction: Value,
     pub(crate) ending: Ending,
     pub(crate) minted: Minted,
+    pub(crate) ledger: Ledger,
+    pub(crate) picture: Picture,
+    pub(crate) reads: Reads,
+    /// What people call the session: what the launch calls it, or its program.
+    pub(crate) name: String,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
     pub(crate) terminals: HashMap<Ticket, (NodeId, FromEngine)>,
     pub(crate) now: Time,
@@ -64,6 +74,10 @@ impl Session {
             introduction: Value::Null,
             ending: Ending::No,
             minted: Minted::default(),
+            ledger: Ledger::default(),
+            picture: Picture::default(),
+            reads: Reads::default(),
+            name: String::new(),
             terminals: HashMap::new(),
             now: Time::default(),
             effects: VecDeque::new(),
@@ -115,6 +129,14 @@ impl Session {
     pub fn wants_engine(&self) -> bool {
         self.clients.is_empty()
             || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
+    }
+
+    /// Whether a client that has nothing more to say still waits for its last word.
+    pub fn owes_last_word(&self, client: ClientId) -> bool {
+        let disconnects =
+            |node: &Node| node.owed_to(client).iter().any(|(_, command)| &**command == "disconnect");
+        let leaving = self.clients.get(&client).is_some_and(Client::is_leaving);
+        leaving || self.nodes.values().any(disconnects)
     }
 
     /// Whether nothing of the session is left to care for.

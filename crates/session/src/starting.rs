@@ -12,6 +12,7 @@ use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::NodeId;
 use crate::io::{Effect, EngineChoice, EngineFacts};
+use crate::joining::Heard;
 use crate::launch::Launch;
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
@@ -82,11 +83,15 @@ impl Session {
         let Phase::Ready { answer } = &node.phase else {
             return;
         };
-        for client in self.clients.values_mut() {
+        let (launcher, missing) = (self.launcher, self.missing());
+        for (id, client) in &mut self.clients {
             if let ClientPhase::Initializing { seq, .. } = client.phase {
                 let naming = answer.naming("initialize");
                 let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
                 client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
+                if launcher.is_some_and(|launcher| launcher != *id) {
+                    client.phase = ClientPhase::Joining { heard: Heard::Nothing, missing };
+                }
             }
         }
     }
@@ -104,9 +109,19 @@ impl Session {
             return;
         }
         for client in self.clients.values_mut() {
-            if matches!(client.phase, ClientPhase::Ready) && client.access.is_granted() {
-                client.event(said.clone(), SmallVec::new());
-                client.phase = ClientPhase::Configuring;
+            if !client.access.is_granted() {
+                continue;
+            }
+            match &mut client.phase {
+                ClientPhase::Ready => {
+                    client.event(said.clone(), SmallVec::new());
+                    client.phase = ClientPhase::Configuring;
+                }
+                ClientPhase::Joining { heard: heard @ Heard::Nothing, .. } => {
+                    *heard = Heard::Initialized;
+                    client.send(Outgoing::plain(said.clone()));
+                }
+                _ => {}
             }
         }
     }

@@ -154,6 +154,26 @@ impl Threads {
         }
     }
 
+    /// Who let this thread run, or is about to.
+    pub fn resumer(&self, thread: Option<i64>) -> Option<ClientId> {
+        match thread.map_or(self.others, |thread| self.state(thread)) {
+            State::Resuming { by, .. } => Some(by),
+            State::Running { by, .. } => by,
+            State::Stopped { .. } => None,
+        }
+    }
+
+    pub fn is_stopped(&self, thread: Option<i64>) -> bool {
+        let state = thread.map_or(self.others, |thread| self.state(thread));
+        // A resume that the engine has not committed to may still fail.
+        !matches!(state, State::Running { .. })
+    }
+
+    pub fn any_stopped(&self) -> bool {
+        let stopped = |state: &State| matches!(state, State::Stopped { .. });
+        stopped(&self.others) || self.known.values().any(stopped)
+    }
+
     /// Begins a resume. Refused only if a client resumed the thread before; a thread that runs for any other
     /// reason is the engine's to judge.
     pub fn begin_resume(

@@ -11,13 +11,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_engines::Context;
-use breakroom_hub::{Door, Link, LinkError, Passable, PeerAccess, connect_or_start, passable, run_private};
+use breakroom_hub::{
+    Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, passable, run_private,
+};
 
 #[derive(Debug, Clone)]
 pub struct Options {
     pub place: Place,
-    /// The engine, if the command line fixes it.
-    pub engine: Option<String>,
+    pub session: Session,
     pub hub: Hub,
     /// This program, to be started as daemon and as guard.
     pub executable: PathBuf,
@@ -29,6 +30,15 @@ pub enum Place {
     Stdio,
     Listen(SocketAddr),
     Socket(PathBuf),
+}
+
+/// Which session a client gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Session {
+    /// One of its own, with this engine if the command line fixes it.
+    New { engine: Option<String> },
+    /// A live one: by id or name, or the only one there is.
+    Live { wanted: Option<String> },
 }
 
 /// Which hub holds the sessions.
@@ -82,7 +92,11 @@ pub fn serve(
     output: OwnedFd,
     access: PeerAccess,
 ) -> Result<(), DoorError> {
-    let door = Door { input, output, control: None, access, engine: options.engine.clone() };
+    let purpose = match options.session.clone() {
+        Session::New { engine } => Purpose::Start { engine, access },
+        Session::Live { wanted } => Purpose::Join { session: wanted, access },
+    };
+    let door = Door { input, output, control: None, purpose };
     let context = Context::of_this_process();
     let door = match options.hub {
         Hub::Private => door,

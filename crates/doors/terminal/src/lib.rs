@@ -38,13 +38,15 @@ pub struct Setup {
 pub enum Request {
     Launch,
     Attach,
+    /// Takes part in what others are debugging, as it is.
+    Join,
 }
 
 impl Request {
     fn command(self) -> &'static str {
         match self {
             Self::Launch => "launch",
-            Self::Attach => "attach",
+            Self::Attach | Self::Join => "attach",
         }
     }
 }

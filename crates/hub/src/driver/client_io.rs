@@ -61,6 +61,11 @@ impl ClientIo {
             Poll::Pending => return Step::Done,
             Poll::Ready(Ok(Came::All)) => Step::Done,
             Poll::Ready(Ok(Came::Part)) => Step::Again,
+            // It has said all it will; if that was `disconnect`, it still hears the answer.
+            Poll::Ready(Ok(Came::End)) if session.owes_last_word(self.id) => {
+                self.state = State::Deaf;
+                return Step::Again;
+            }
             Poll::Ready(Ok(Came::End) | Err(_)) => {
                 self.state = State::Lost;
                 return Step::Again;

@@ -124,7 +124,10 @@ impl NodeIo {
             Err(error) => Reader::Broken(error.to_string()),
         };
         if let Life::Running { close_by } = &mut self.life {
-            close_by.get_or_insert(Instant::now() + DRAIN);
+            // An adapter that closed its stream may still be ending by itself; one that cannot be read any more is not
+            // worth waiting for.
+            let patience = if matches!(self.reader, Reader::Ended) { DRAIN } else { Duration::ZERO };
+            close_by.get_or_insert(Instant::now() + patience);
         }
         Step::Again
     }

@@ -418,6 +418,8 @@ fn with_others_present_a_disconnect_detaches_its_sender_only() {
     let (mut rig, first, node) = Rig::running();
     let second = rig.join();
     rig.request(second, "initialize", json!({"adapterID": "python"}));
+    rig.request(second, "attach", json!({}));
+    rig.request(second, "configurationDone", json!({}));
     let open = rig.request(second, "threads", json!({}));
     rig.engine_heard(node);
     rig.heard(second);

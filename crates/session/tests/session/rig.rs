@@ -67,6 +67,7 @@ pub fn setup() -> Setup {
         engine: None,
         known_engines: vec!["python".into(), "go".into()],
         base_capabilities: base.as_object().unwrap().clone(),
+        identify: None,
     }
 }
 

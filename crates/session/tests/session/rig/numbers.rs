@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 /// Keys whose numbers are the hub's business, wherever they stand.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "seq",
+    "hitBreakpointIds",
     "request_seq",
     "requestId",
     "frameId",
@@ -15,11 +16,23 @@ const KEYS: [&str; 9] = [
     "valueLocationReference",
 ];
 
+/// What answers these with objects that have an `id` of the hub's.
+const LISTS: [&str; 7] = [
+    "stackTrace",
+    "gotoTargets",
+    "stepInTargets",
+    "setBreakpoints",
+    "setFunctionBreakpoints",
+    "setInstructionBreakpoints",
+    "setDataBreakpoints",
+];
+
 /// The bytes of a message with `#` in place of each number that the hub may change. The text is cut with a plain
 /// search on purpose: it shares nothing with the code under test.
 pub fn without_numbers(bytes: &[u8]) -> Vec<u8> {
     let json: Value = serde_json::from_slice(bytes).unwrap_or_default();
-    let lists_ids = matches!(json["command"].as_str(), Some("stackTrace" | "gotoTargets" | "stepInTargets"));
+    let command = json["command"].as_str().unwrap_or_default();
+    let lists_ids = LISTS.contains(&command) || json["event"] == "breakpoint";
     let is_ours = |key: &[u8]| KEYS.iter().any(|ours| ours.as_bytes() == key) || (lists_ids && key == b"id");
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -53,6 +66,9 @@ fn number_behind(text: &[u8], quote: usize, is_ours: &impl Fn(&[u8]) -> bool) ->
         return None;
     }
     let start = colon + 1 + space(colon + 1);
+    if text.get(start) == Some(&b'[') {
+        return Some((start, start + text[start..].iter().position(|byte| *byte == b']')? + 1));
+    }
     // netcoredbg writes its numbers as strings.
     let is_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE\"".contains(byte);
     let length = text[start..].iter().take_while(is_number).count();

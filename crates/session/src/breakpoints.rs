@@ -1,0 +1,224 @@
+//! Breakpoints between clients, ledger and engine.
+
+use breakroom_dap::{Edit, Json, Message, response_with};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use smallvec::SmallVec;
+
+use crate::client::Outgoing;
+use crate::edge;
+use crate::failure::Failure;
+use crate::ids::{ClientId, FromClient};
+use crate::ledger::{Asker, FileId, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
+use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
+use crate::session::Session;
+
+type Edits = SmallVec<[Edit; 2]>;
+
+/// The list that a request sets, by its command; `setBreakpoints` has one for each source.
+const LISTS: [(&str, ShelfId); 3] = [
+    ("setFunctionBreakpoints", ShelfId::Functions),
+    ("setInstructionBreakpoints", ShelfId::Instructions),
+    ("setDataBreakpoints", ShelfId::Data),
+];
+
+impl Session {
+    pub(crate) fn set_breakpoints(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        command: &str,
+        message: Message,
+    ) -> Result<(), Failure> {
+        self.engine_is_there(command)?;
+        let message = self.in_our_dialect(client, command, message);
+        let shelf = self.shelf(command, message.payload());
+        let asker = Asker { client, seq };
+        match self.ledger.set(shelf.clone(), asker, message) {
+            Outcome::Tell(request) => self.tell_engine(shelf, request),
+            Outcome::Later => {}
+            Outcome::Known(replies) => replies.into_iter().for_each(|reply| self.give(command, None, reply)),
+        }
+        Ok(())
+    }
+
+    /// The same message as a client that counts from 1 and names paths would have sent it.
+    fn in_our_dialect(&self, client: ClientId, command: &str, message: Message) -> Message {
+        let declared = self.clients.get(&client).map(|client| &client.declared);
+        let edits = declared.map(|declared| edge::from_client(declared, command, message.payload()));
+        match edits.filter(|edits| !edits.is_empty()).and_then(|edits| message.edited(edits).ok()) {
+            Some(edited) => edited,
+            None => message,
+        }
+    }
+
+    fn shelf(&self, command: &str, arguments: Option<Json>) -> ShelfId {
+        if let Some((_, shelf)) = LISTS.iter().find(|(name, _)| *name == command) {
+            return shelf.clone();
+        }
+        let source = arguments.and_then(|arguments| arguments.get("source"));
+        let reference =
+            source.and_then(|source| source.i64("sourceReference")).filter(|reference| *reference > 0);
+        let path =
+            source.and_then(|source| source.str("path").or_else(|| source.str("name"))).unwrap_or_default();
+        ShelfId::Source(match (reference, self.setup.identify.and_then(|identify| identify(&path))) {
+            (Some(reference), _) => SourceId::Reference(reference),
+            (None, Some(FileId { device, inode })) => SourceId::File { device, inode },
+            (None, None) => SourceId::Path(path.into_owned()),
+        })
+    }
+
+    fn tell_engine(&mut self, shelf: ShelfId, request: Request) {
+        let command = shelf.command();
+        let (message, edits) = match request {
+            Request::AsItCame(message) => (message, Edits::new()),
+            Request::Instead { of, breakpoints } => {
+                let edits = instead(&of, breakpoints);
+                (of, edits)
+            }
+        };
+        let pending = Pending { command: command.into(), purpose: Purpose::Shelf(shelf) };
+        if let Some(node) = self.root() {
+            node.push(Lane::Normal, Waiting::new(message, edits, Some(pending)));
+        }
+    }
+
+    /// The engine answered one telling.
+    pub(crate) fn on_shelf_answered(&mut self, shelf: ShelfId, message: &Message, success: bool) {
+        let (replies, next) = self.ledger.answered(&shelf, message, success);
+        for reply in replies {
+            self.give(shelf.command(), Some(message), reply);
+        }
+        if let Some(request) = next {
+            self.tell_engine(shelf, request);
+        }
+    }
+
+    fn give(&mut self, command: &str, answer: Option<&Message>, reply: Reply) {
+        let (to, message, edits) = match (reply, answer) {
+            (Reply::AsItCame { to, edits }, Some(answer)) => (to, answer.clone(), edits),
+            (Reply::Failed { to }, Some(answer)) => (to, answer.clone(), Edits::new()),
+            (Reply::List { to, breakpoints }, _) => {
+                (to, response_with(to.seq.0, command, "breakpoints", &breakpoints), Edits::new())
+            }
+            (Reply::AsItCame { .. } | Reply::Failed { .. }, None) => return,
+        };
+        let Some(client) = self.clients.get_mut(&to.client) else { return };
+        let mut edits: Edits = edits.into_iter().chain(message.answering(to.seq.0)).collect();
+        edits.extend(message.naming(command));
+        if let Some(body) = message.payload() {
+            edits.extend(edge::to_client(&client.declared, command, body));
+        }
+        client.send(Outgoing { message, edits, asks: None });
+    }
+
+    /// The engine says that a breakpoint changed. Each owner hears it under its own number; what nobody asked for is
+    /// news for everybody.
+    pub(crate) fn on_breakpoint_event(&mut self, message: &Message) {
+        let breakpoint = message.payload().and_then(|body| body.get("breakpoint"));
+        let id = breakpoint.and_then(|breakpoint| breakpoint.get("id")).filter(|id| id.as_i64().is_some());
+        let mut owners = breakpoint.map(|breakpoint| self.ledger.changed(breakpoint)).unwrap_or_default();
+        if owners.is_empty() {
+            let engine = id.and_then(Json::as_i64);
+            let number = |client: &ClientId| Some((*client, self.ledger.alias(*client, engine?)));
+            owners = self.clients.keys().filter_map(number).collect();
+        }
+        for (client, number) in owners {
+            let edits = id.and_then(Json::span).map(|at| Edit::int(at, number));
+            self.tell_one(client, "breakpoint", message, edits.into_iter().collect());
+        }
+    }
+
+    /// What of an event differs from client to client: the numbers of the breakpoints that were hit.
+    pub(crate) fn personal(&self, client: ClientId, name: &str, body: Option<Json>) -> Option<Edit> {
+        let hit = body.filter(|_| name == "stopped")?.get("hitBreakpointIds")?;
+        let engine: Vec<i64> = hit.elements().filter_map(Json::as_i64).collect();
+        let numbers = self.ledger.numbers(client, &engine);
+        let text: Vec<String> = numbers.iter().map(i64::to_string).collect();
+        Some(Edit::text(hit.span()?, format!("[{}]", text.join(","))))
+    }
+
+    /// Takes a client's breakpoints out of the engine, unless the engine is on its way out itself.
+    pub(crate) fn forget_breakpoints(&mut self, client: ClientId) {
+        let changed = self.ledger.forget(client);
+        let filters = self.ledger.exceptions.forget(client);
+        let alive = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
+        if alive && !self.clients.is_empty() {
+            changed.into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
+            if let (Some(message), Some(node)) = (filters, self.root()) {
+                let pending = Pending { command: "setExceptionBreakpoints".into(), purpose: Purpose::Nobody };
+                node.push(Lane::Normal, Waiting::new(message, Edits::new(), Some(pending)));
+            }
+        }
+    }
+
+    pub(crate) fn set_exceptions(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        self.engine_is_there("setExceptionBreakpoints")?;
+        let merged = self.ledger.exceptions.set(client, message);
+        self.forward(client, seq, "setExceptionBreakpoints", merged)
+    }
+
+    /// `breakroom/breakpoints`: everybody's, with their owners and what is known of each.
+    pub(crate) fn list_breakpoints(&mut self, client: ClientId, seq: FromClient) {
+        let parsed = |raw: &[u8]| serde_json::from_slice::<Value>(raw).unwrap_or_default();
+        let list = self.ledger.all().map(|Listed { owner, number, raw, source, truth }| {
+            let mut entry = parsed(&raw);
+            let (state, reason, line) = match truth {
+                Truth::Pending => ("pending", None, None),
+                Truth::Verified => ("verified", None, None),
+                Truth::Moved { line } => ("moved", None, Some(line)),
+                Truth::Rejected { reason } => ("rejected", Some(reason), None),
+            };
+            let owner = self.clients.get(&owner).map_or("a client that left", |owner| owner.name());
+            entry["id"] = json!(number);
+            entry["owner"] = json!(owner);
+            entry["state"] = json!(state);
+            if let Some(source) = source.and_then(Json::raw) {
+                entry["source"] = parsed(source);
+            }
+            if let Some(reason) = reason {
+                entry["reason"] = json!(reason);
+            }
+            if let Some(line) = line {
+                entry["actualLine"] = json!(line);
+            }
+            entry
+        });
+        let body = json!({"breakpoints": list.collect::<Vec<_>>()});
+        self.answer(client, seq, "breakroom/breakpoints", Some(body));
+    }
+
+    /// Nobody will answer what is open in the ledger: it is refused.
+    pub(crate) fn refuse_breakpoints(&mut self, only: Option<ClientId>, refusal: &dyn Fn(&str) -> Failure) {
+        for (Asker { client, seq }, command) in self.ledger.abandon(only) {
+            self.refuse(client, seq, command, &refusal(command));
+        }
+    }
+}
+
+/// The edit that puts another list in the place of a request's own.
+fn instead(message: &Message, breakpoints: Bytes) -> Edits {
+    let Some(arguments) = message.payload().filter(|arguments| arguments.is_object()) else {
+        return Edits::new();
+    };
+    let mut edits = Edits::new();
+    match arguments.get("breakpoints").and_then(Json::span) {
+        Some(at) => edits.push(Edit::text(at, breakpoints)),
+        None => {
+            let inside = arguments.start() + 1;
+            let comma = if arguments.members().next().is_some() { "," } else { "" };
+            let text = [b"\"breakpoints\":", &breakpoints[..], comma.as_bytes()].concat();
+            edits.push(Edit::text(inside..inside, text));
+        }
+    }
+    // The old list of bare lines would contradict the new one.
+    if let Some(lines) = arguments.get("lines").and_then(Json::span) {
+        edits.push(Edit::text(lines, "[]"));
+    }
+    edits
+}

@@ -1,0 +1,150 @@
+//! What clients owe each other when several share a session: roles, and word of what the others do.
+
+use breakroom_dap::{Edit, Json, Message, event};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient};
+use crate::session::Session;
+
+/// What a client may do. A courtesy between connections of one user, not a matter of security.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Role {
+    #[default]
+    Drive,
+    /// Looks on: nothing it asks for changes the program or where it stops.
+    Observe,
+}
+
+/// What the hub's own member in `launch` or `attach` says about the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Manners {
+    pub role: Role,
+    /// Whether it wants the hub's own events; some editors die on an event that they do not know.
+    pub events: Events,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Events {
+    #[default]
+    OfDapOnly,
+    OfTheHubToo,
+}
+
+impl Manners {
+    pub fn of(own: Option<Json>) -> Manners {
+        let Some(own) = own else { return Manners::default() };
+        let observes = own.str("role").as_deref() == Some("observe");
+        Manners {
+            role: if observes { Role::Observe } else { Role::Drive },
+            events: if own.flag("events") { Events::OfTheHubToo } else { Events::OfDapOnly },
+        }
+    }
+}
+
+/// What others are told that a client did, by its request. An observer may do none of these.
+const DEEDS: [(&str, &str); 15] = [
+    ("continue", "resumed"),
+    ("reverseContinue", "resumed"),
+    ("next", "stepped"),
+    ("stepIn", "stepped"),
+    ("stepOut", "stepped"),
+    ("stepBack", "stepped"),
+    ("goto", "moved"),
+    ("restartFrame", "restarted a frame"),
+    ("restart", "restarted"),
+    ("pause", "paused"),
+    ("evaluate", "evaluated"),
+    ("setVariable", "set a variable"),
+    ("setExpression", "set a variable"),
+    ("writeMemory", "wrote memory"),
+    ("terminate", "terminated"),
+];
+
+/// Requests that set breakpoints; an observer's are acknowledged and go no further.
+const LISTS: [&str; 5] = [
+    "setBreakpoints",
+    "setFunctionBreakpoints",
+    "setInstructionBreakpoints",
+    "setDataBreakpoints",
+    "setExceptionBreakpoints",
+];
+
+impl Session {
+    /// What an observer asks for is refused or acknowledged without effect. `None` if it may be done.
+    pub(crate) fn observed(
+        &mut self,
+        id: ClientId,
+        seq: FromClient,
+        command: &str,
+        arguments: Option<Json>,
+    ) -> Option<Result<(), Failure>> {
+        let client = self.clients.get(&id)?;
+        if client.manners.role == Role::Drive {
+            return None;
+        }
+        if LISTS.contains(&command) {
+            let wanted = arguments.and_then(|arguments| arguments.get("breakpoints"));
+            let answer = json!({"verified": false, "message": "this client only observes"});
+            let count = wanted.into_iter().flat_map(Json::elements).count();
+            self.answer(id, seq, command, Some(json!({"breakpoints": vec![answer; count]})));
+            return Some(Ok(()));
+        }
+        let deed = DEEDS.iter().any(|(name, _)| *name == command);
+        let text =
+            format!("`{command}` is not for observers; attach with \"breakroom\": {{\"role\": \"drive\"}}.");
+        deed.then(|| Err(Failure::quiet(FailureId::OnlyObserves, text)))
+    }
+
+    /// Tells those who want to know what a client did.
+    pub(crate) fn note_deed(&mut self, by: ClientId, command: &str, arguments: Option<Json>) {
+        let Some((_, deed)) = DEEDS.iter().find(|(name, _)| *name == command) else { return };
+        let Some(name) = self.clients.get(&by).map(|client| client.name().to_owned()) else { return };
+        let mut body = json!({"client": name, "deed": deed, "command": command});
+        for key in ["threadId", "expression", "name", "value"] {
+            let said = arguments.and_then(|arguments| arguments.get(key)).and_then(Json::raw);
+            if let Some(said) = said.and_then(|raw| serde_json::from_slice(raw).ok()) {
+                let said: serde_json::Value = said;
+                body[key] = said;
+            }
+        }
+        let message = event("breakroom/activity", Some(body));
+        let interested = |(id, client): (&ClientId, &crate::client::Client)| {
+            (*id != by && client.manners.events == Events::OfTheHubToo).then_some(*id)
+        };
+        for id in self.clients.iter().filter_map(interested).collect::<Vec<_>>() {
+            self.tell_one(id, "breakroom/activity", &message, SmallVec::new());
+        }
+    }
+
+    /// Who let the program run to this stop, for a client that did not. A client alone is told what the engine says
+    /// and nothing else.
+    pub(crate) fn explain_stop(&self, message: &Message, resumer: Option<ClientId>) -> Option<Edit> {
+        let resumer = resumer.filter(|_| self.clients.len() > 1)?;
+        let name = self.clients.get(&resumer)?.name();
+        let body = message.payload()?;
+        let said = body.str("description").or_else(|| body.str("reason")).unwrap_or_default();
+        let text = json!(format!("{said} (resumed by {name})")).to_string();
+        match body.get("description").and_then(Json::span) {
+            Some(at) => Some(Edit::text(at, text)),
+            None => {
+                let inside = body.start() + 1;
+                Some(Edit::text(inside..inside, format!("\"description\":{text},")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn manners_are_read_from_the_hubs_own_member() {
+        let text = br#"{"role":"observe","events":true}"#;
+        let manners = Manners::of(Json::first(text));
+        assert_eq!(manners, Manners { role: Role::Observe, events: Events::OfTheHubToo });
+        assert_eq!(Manners::of(None), Manners::default());
+    }
+}

@@ -1,0 +1,132 @@
+//! Joining a session that is under way.
+//!
+//! A joiner is answered like any client, but hears nothing live until it has attached and configured itself. Then it
+//! gets the whole picture at once, and from there on what everybody gets.
+
+use breakroom_dap::{Json, event};
+use smallvec::SmallVec;
+
+use crate::client::Phase as ClientPhase;
+use crate::edge;
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient};
+use crate::node::Phase;
+use crate::session::Session;
+
+/// What a joiner has yet to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    AttachAndConfiguration,
+    Attach,
+    Configuration,
+}
+
+/// Whether a joiner was told `initialized`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Nothing,
+    Initialized,
+}
+
+/// A step that a joiner has made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Attached,
+    Configured,
+}
+
+impl Missing {
+    fn after(self, step: Step) -> Option<Missing> {
+        match (self, step) {
+            (Missing::AttachAndConfiguration, Step::Attached) => Some(Missing::Configuration),
+            (Missing::AttachAndConfiguration, Step::Configured) => Some(Missing::Attach),
+            (Missing::Attach, Step::Attached) | (Missing::Configuration, Step::Configured) => None,
+            (missing, _) => Some(missing),
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn is_joining(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_some_and(|client| matches!(client.phase, ClientPhase::Joining { .. }))
+    }
+
+    /// What a joiner must do: a client is told by the capabilities whether it may configure.
+    pub(crate) fn missing(&self) -> Missing {
+        let node = self.root.and_then(|root| self.nodes.get(&root));
+        match node.is_some_and(|node| node.capabilities.configuration_done) {
+            true => Missing::AttachAndConfiguration,
+            false => Missing::Attach,
+        }
+    }
+
+    /// `attach` of a joiner, or a `launch` that says that it would rather join.
+    pub(crate) fn attach_joiner(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        command: &str,
+        arguments: Json,
+    ) -> Result<(), Failure> {
+        let rather_joins = || {
+            let own = arguments.get("breakroom")?;
+            Some(own.str("ifRunning")? == "join")
+        };
+        if command == "launch" && rather_joins() != Some(true) {
+            let text = "this session has its debuggee already; send `attach` to take part, or `launch` with \"breakroom\": {\"ifRunning\": \"join\"}.";
+            return Err(Failure::loud(FailureId::AlreadyLaunched, text));
+        }
+        self.answer(client, seq, command, None);
+        self.advance(client, Step::Attached);
+        Ok(())
+    }
+
+    /// A joiner made a step; after the last one it is shown everything.
+    pub(crate) fn advance(&mut self, id: ClientId, step: Step) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        let ClientPhase::Joining { missing, .. } = &mut client.phase else { return };
+        match missing.after(step) {
+            Some(left) => *missing = left,
+            None => {
+                client.phase = ClientPhase::Configuring;
+                self.show(id);
+            }
+        }
+    }
+
+    /// The whole picture, in one piece.
+    fn show(&mut self, id: ClientId) {
+        let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else { return };
+        let ended = matches!(node.phase, Phase::Ended { .. });
+        let told: Vec<_> = self.picture.events(&node.threads).cloned().collect();
+        for (message, edits) in told {
+            let name = message.event_name().unwrap_or_default().to_owned();
+            self.tell_one(id, &name, &message, edits);
+            if let Some(client) = self.clients.get_mut(&id).filter(|_| name == "stopped") {
+                client.believes_stopped(message.payload().and_then(|body| body.i64("threadId")));
+            }
+        }
+        if ended {
+            self.tell_one(id, "terminated", &event("terminated", None), SmallVec::new());
+        }
+    }
+
+    /// Delivers an event to one client, if it declared that it can take it.
+    pub(crate) fn tell_one(
+        &mut self,
+        id: ClientId,
+        name: &str,
+        message: &breakroom_dap::Message,
+        mut edits: SmallVec<[breakroom_dap::Edit; 2]>,
+    ) {
+        edits.extend(self.personal(id, name, message.payload()));
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        if !edge::wants(&client.declared, name) {
+            return;
+        }
+        if let Some(body) = message.payload() {
+            edits.extend(edge::to_client(&client.declared, name, body));
+        }
+        client.event(message.clone(), edits);
+    }
+}

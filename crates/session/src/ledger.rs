@@ -1,0 +1,159 @@
+//! The ledger: which client wants which breakpoints, what the engine was told, and what it answered.
+//!
+//! An engine knows one list for each source. The hub tells it the union of what all owners want and gives each owner
+//! back its own part, under numbers of that owner's own. It knows nothing of queues and clients' phases.
+
+mod exceptions;
+mod shelf;
+mod spec;
+
+use std::collections::BTreeMap;
+
+use breakroom_dap::{Json, Message};
+
+use crate::ids::{ClientId, FromClient};
+
+use exceptions::Exceptions;
+use shelf::Shelf;
+pub(crate) use shelf::{Listed, Reply, Request, Truth};
+
+/// One list that an engine is told as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ShelfId {
+    Source(SourceId),
+    Functions,
+    Instructions,
+    Data,
+}
+
+impl ShelfId {
+    /// The request that sets it.
+    pub fn command(&self) -> &'static str {
+        match self {
+            ShelfId::Source(_) => "setBreakpoints",
+            ShelfId::Functions => "setFunctionBreakpoints",
+            ShelfId::Instructions => "setInstructionBreakpoints",
+            ShelfId::Data => "setDataBreakpoints",
+        }
+    }
+}
+
+/// Which source a client means, whatever it calls it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SourceId {
+    File {
+        device: u64,
+        inode: u64,
+    },
+    Path(String),
+    /// Text that only the engine has.
+    Reference(i64),
+}
+
+/// A file's identity through links and spellings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    pub device: u64,
+    pub inode: u64,
+}
+
+/// Somebody who waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Asker {
+    pub client: ClientId,
+    pub seq: FromClient,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    shelves: BTreeMap<ShelfId, Shelf>,
+    /// The last number given to each owner.
+    numbers: BTreeMap<ClientId, i64>,
+    /// Numbers for breakpoints that no client set: the engine's number, and whose number it got.
+    aliases: BTreeMap<(ClientId, i64), i64>,
+    pub exceptions: Exceptions,
+}
+
+/// What came of a client's new list.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The engine must be told.
+    Tell(Request),
+    /// The engine is told already, or an earlier telling must be answered first.
+    Later,
+    /// The engine knows all of it and has answered before.
+    Known(Vec<Reply>),
+}
+
+impl Ledger {
+    /// Takes over what a client wants on one shelf.
+    pub fn set(&mut self, shelf: ShelfId, asker: Asker, message: Message) -> Outcome {
+        let number = self.numbers.entry(asker.client).or_default();
+        let known = self.shelves.entry(shelf).or_default();
+        known.set(asker, message, number)
+    }
+
+    /// What the engine answered to the last telling of this shelf: an answer for each that waits, and perhaps the next
+    /// telling. `None` as message means that it failed.
+    pub fn answered(
+        &mut self,
+        shelf: &ShelfId,
+        message: &Message,
+        success: bool,
+    ) -> (Vec<Reply>, Option<Request>) {
+        let Some(known) = self.shelves.get_mut(shelf) else { return (Vec::new(), None) };
+        known.answered(message, success)
+    }
+
+    /// Forgets an owner and says what the engine must be told because of it.
+    pub fn forget(&mut self, owner: ClientId) -> Vec<(ShelfId, Request)> {
+        self.numbers.remove(&owner);
+        self.aliases.retain(|(client, _), _| *client != owner);
+        let changed =
+            self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.forget(owner)?)));
+        changed.collect()
+    }
+
+    /// Who still waits, with the request that is not answered; they wait no longer.
+    pub fn abandon(&mut self, only: Option<ClientId>) -> Vec<(Asker, &'static str)> {
+        let of = |(id, shelf): (&ShelfId, &mut Shelf)| {
+            let command = id.command();
+            shelf.abandon(only).into_iter().map(move |asker| (asker, command)).collect::<Vec<_>>()
+        };
+        self.shelves.iter_mut().flat_map(of).collect()
+    }
+
+    /// A client's number for a breakpoint of the engine that no client set.
+    pub fn alias(&mut self, client: ClientId, engine: i64) -> i64 {
+        let number = self.numbers.entry(client).or_default();
+        *self.aliases.entry((client, engine)).or_insert_with(|| {
+            *number += 1;
+            *number
+        })
+    }
+
+    /// Takes note of an engine's `breakpoint` event and says under which numbers whose breakpoints changed. An engine
+    /// that changes its own numbers is recognised by the place.
+    pub fn changed(&mut self, breakpoint: Json) -> Vec<(ClientId, i64)> {
+        let by_number = |shelf: &&mut Shelf| shelf.knows(breakpoint.i64("id"));
+        if let Some(shelf) = self.shelves.values_mut().find(by_number) {
+            return shelf.changed(breakpoint, shelf::By::Number);
+        }
+        self.shelves
+            .values_mut()
+            .map(|shelf| shelf.changed(breakpoint, shelf::By::Place))
+            .find(|owners| !owners.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The numbers under which a client knows the engine's breakpoints.
+    pub fn numbers(&self, client: ClientId, engine: &[i64]) -> Vec<i64> {
+        let aliases = engine.iter().filter_map(|number| self.aliases.get(&(client, *number)).copied());
+        self.shelves.values().flat_map(|shelf| shelf.numbers(client, engine)).chain(aliases).collect()
+    }
+
+    /// Everybody's breakpoints, with what is known of each.
+    pub fn all(&self) -> impl Iterator<Item = Listed<'_>> {
+        self.shelves.values().flat_map(Shelf::all)
+    }
+}
