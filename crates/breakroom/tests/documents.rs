@@ -40,6 +40,11 @@ fn the_examples_of_the_catalog_work() {
 }
 
 #[test]
+fn the_examples_of_sharing_work() {
+    check("docs/sharing.md", "breakroom");
+}
+
+#[test]
 fn every_error_number_is_documented() {
     let source = std::fs::read_to_string(root().join("crates/session/src/failure.rs")).unwrap();
     let documented = std::fs::read_to_string(root().join("docs/errors.md")).unwrap();

@@ -159,6 +159,14 @@ impl Message {
         &self.envelope
     }
 
+    /// The command of a request.
+    pub fn command(&self) -> Option<&str> {
+        match &self.envelope {
+            Envelope::Request { command } => Some(command),
+            _ => None,
+        }
+    }
+
     /// The name of an event; nothing else has one.
     pub fn event_name(&self) -> Option<&str> {
         match &self.envelope {

@@ -10,22 +10,24 @@ use std::future::poll_fn;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
 use breakroom_engines::{Context, Stop, Terminal};
-use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Session, Ticket, Time};
+use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Session, Ticket, Time, Traveller};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
 
 use crate::choose;
 use crate::hello::Purpose;
-use crate::registry::{SessionId, Summary};
+use crate::registry::{Registry, SessionId, Summary};
 use crate::secret;
 use crate::side_stream::SideStream;
 use crate::supervise::{self, Arrived, News, Sender};
 use client_io::ClientIo;
+pub(crate) use client_io::Packed;
 use node_io::NodeIo;
 
 /// One client as a door hands it over.
@@ -58,6 +60,7 @@ pub(crate) struct Driver {
     session: Session,
     context: Context,
     guard: PathBuf,
+    registry: Option<Arc<Registry>>,
     began: Instant,
     clients: Vec<ClientIo>,
     last_client: u32,
@@ -96,13 +99,20 @@ impl std::ops::BitOrAssign for Step {
 }
 
 impl Driver {
-    pub fn new(door: Door, context: Context, guard: PathBuf) -> std::io::Result<Self> {
+    /// `registry` has the other sessions of the hub; a private one has none.
+    pub fn new(
+        door: Door,
+        context: Context,
+        guard: PathBuf,
+        registry: Option<Arc<Registry>>,
+    ) -> std::io::Result<Self> {
         let session = Session::new(choose::setup(&context, door.engine()));
         let (sender, news) = mpsc::unbounded_channel();
         let mut driver = Driver {
             session,
             context,
             guard,
+            registry,
             began: Instant::now(),
             clients: Vec::new(),
             last_client: 0,
@@ -259,6 +269,9 @@ impl Driver {
                     self.starting.push((node, task));
                 }
                 Effect::StopEngine { node, grace, release } => self.stop(node, grace, release),
+                Effect::MoveClient { client, session } => {
+                    supervise::find(client, session, self.registry.clone(), self.sender.clone());
+                }
                 Effect::RunInTerminal { ticket, node, request } => {
                     let (context, guard) = (self.context.clone(), self.guard.clone());
                     supervise::open_terminal(ticket, node, request, context, guard, self.sender.clone());
@@ -314,6 +327,8 @@ impl Driver {
                     // Whoever asked may have given up; then its connection is seen to be closed.
                     let _ = reply.send(self.join(*door).map_err(|error| error.to_string()));
                 }
+                News::Found { client, session } => self.let_go(client, session),
+                News::Arrive { packed, traveller } => self.take_in(packed, traveller),
                 News::Describe { id, reply } => {
                     let _ = reply.send(self.describe(id));
                 }
@@ -321,6 +336,33 @@ impl Driver {
             }
         }
         step
+    }
+
+    /// Sends a client to the session that was found for it.
+    fn let_go(&mut self, id: ClientId, session: Result<Sender, String>) {
+        let session = match session {
+            Ok(session) => session,
+            Err(reason) => return self.on(Input::MoveRefused { client: id, reason }),
+        };
+        let Some(at) = self.clients.iter().position(|client| client.id() == id) else { return };
+        let Some(traveller) = self.session.depart(id) else { return };
+        match self.clients.swap_remove(at).pack() {
+            // A session that ended meanwhile drops the connection, as it would have a moment later.
+            Ok(packed) => drop(session.send(News::Arrive { packed, traveller: Box::new(traveller) })),
+            Err(error) => tracing::warn!("a client was lost on its way to another session: {error}"),
+        }
+    }
+
+    fn take_in(&mut self, packed: Packed, traveller: Box<Traveller>) {
+        self.last_client += 1;
+        let id = ClientId(self.last_client);
+        match ClientIo::unpack(id, packed) {
+            Ok(client) => {
+                self.clients.push(client);
+                self.on(Input::ClientArrived { client: id, traveller });
+            }
+            Err(error) => tracing::warn!("a client from another session was lost: {error}"),
+        }
     }
 
     fn describe(&self, id: SessionId) -> Summary {

@@ -38,6 +38,14 @@ pub(crate) struct Endpoint {
     pending: Unwritten,
 }
 
+/// A connection between two threads.
+pub(crate) struct Luggage {
+    input: OwnedFd,
+    output: OwnedFd,
+    decoder: ContentLength,
+    pending: Unwritten,
+}
+
 /// What a read brought.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Came {
@@ -90,6 +98,21 @@ impl Endpoint {
             decoder: ContentLength::new(peer, max_message),
             pending: Unwritten::default(),
         })
+    }
+
+    /// Everything of the connection, to be watched on another thread.
+    pub fn pack(self) -> io::Result<Luggage> {
+        Ok(Luggage {
+            input: self.input.get_ref().try_clone()?,
+            output: self.output.get_ref().try_clone()?,
+            decoder: self.decoder,
+            pending: self.pending,
+        })
+    }
+
+    pub fn unpack(luggage: Luggage, peer: Peer, max_message: usize) -> io::Result<Self> {
+        let Luggage { input, output, decoder, pending } = luggage;
+        Ok(Endpoint { decoder, pending, ..Endpoint::new(input, output, peer, max_message)? })
     }
 
     /// Reads once into the decoder.

@@ -13,7 +13,7 @@ pub fn run_private(door: Door, context: Context, guard: PathBuf) -> io::Result<(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let local = LocalSet::new();
     local.block_on(&runtime, async {
-        Driver::new(door, context, guard)?.run().await;
+        Driver::new(door, context, guard, None)?.run().await;
         Ok(())
     })
 }

@@ -5,15 +5,16 @@
 //! ends whatever it had started.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use breakroom_engines::{Context, EnvVar, Exit, Stop, Supervised, Terminal, run_in_pty};
-use breakroom_session::{EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket};
+use breakroom_session::{ClientId, EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::choose::choose;
-use crate::driver::Door;
-use crate::registry::{SessionId, Summary};
+use crate::driver::{Door, Packed};
+use crate::registry::{Registry, SessionId, Summary};
 
 /// What the driver hears from beside the path of messages.
 pub(crate) enum News {
@@ -39,6 +40,16 @@ pub(crate) enum News {
     Join {
         door: Box<Door>,
         reply: std::sync::mpsc::Sender<Result<(), String>>,
+    },
+    /// The session that a client wants to go to, or why it cannot.
+    Found {
+        client: ClientId,
+        session: Result<Sender, String>,
+    },
+    /// A client comes from another session.
+    Arrive {
+        packed: Packed,
+        traveller: Box<Traveller>,
     },
     /// Somebody wants to know what the session is doing.
     Describe {
@@ -130,5 +141,17 @@ pub(crate) fn open_terminal(
         let env: Vec<_> = env.into_iter().map(|(name, value)| EnvVar { name, value }).collect();
         let outcome = run_in_pty(&args, cwd, &env, &context, &guard).await.map_err(|error| error.to_string());
         let _ = news.send(News::Terminal { ticket, node, outcome });
+    });
+}
+
+/// Looks for a session that a client wants to go to. All sessions are asked for their names, this one too, so it must
+/// not wait for the answer itself.
+pub(crate) fn find(client: ClientId, wanted: String, registry: Option<Arc<Registry>>, news: Sender) {
+    tokio::task::spawn_blocking(move || {
+        let session = match registry {
+            Some(registry) => registry.find(Some(&wanted)).map(|(_, session)| session),
+            None => Err("a private hub has no other session; leave `--private` out".to_owned()),
+        };
+        let _ = news.send(News::Found { client, session });
     });
 }

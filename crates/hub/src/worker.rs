@@ -70,8 +70,8 @@ impl Worker {
 
 /// One session from beginning to end. Should it panic, it alone ends: what it owned is dropped, and with that its
 /// guards end its processes.
-async fn live(job: Job, guard: PathBuf, registry: &Registry) {
-    let driver = match Driver::new(job.door, job.context, guard) {
+async fn live(job: Job, guard: PathBuf, registry: &Arc<Registry>) {
+    let driver = match Driver::new(job.door, job.context, guard, Some(registry.clone())) {
         Ok(driver) => driver,
         Err(error) => return tracing::warn!("a client could not be taken over: {error}"),
     };

@@ -214,10 +214,17 @@ impl Session {
             let mut left = self.clients.iter().filter(|(_, client)| !client.is_leaving());
             self.launcher = left.next().map(|(id, _)| *id);
         }
-        if asked_for || self.clients.values().any(|client| !client.is_leaving()) {
+        self.leaving.remove(&id);
+        if !asked_for {
+            self.nobody_is_left();
+        }
+    }
+
+    /// If nobody is left, a program that we launched ends with its session; one that was attached to goes on.
+    pub(crate) fn nobody_is_left(&mut self) {
+        if self.clients.values().any(|client| !client.is_leaving()) {
             return;
         }
-        // Nobody is left. A program that we launched ends with its session; one that was attached to goes on.
         let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
         match self.ending {
             Ending::No if ready => {

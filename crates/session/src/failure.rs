@@ -20,6 +20,7 @@ pub enum FailureId {
     NobodyToAnswer = 9015,
     BadArguments = 9016,
     OnlyObserves = 9017,
+    NoSuchSession = 9018,
 }
 
 /// A refusal of one request. It never ends more than that request.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::access::Access;
 use crate::ids::{ClientId, NodeId, Ticket};
+use crate::moving::Traveller;
 
 #[derive(Debug)]
 pub enum Input {
@@ -18,6 +19,16 @@ pub enum Input {
     Client {
         client: ClientId,
         message: Bytes,
+    },
+    /// A client that came from another session of this hub.
+    ClientArrived {
+        client: ClientId,
+        traveller: Box<Traveller>,
+    },
+    /// What a client asked for with [`Effect::MoveClient`] is not possible.
+    MoveRefused {
+        client: ClientId,
+        reason: String,
     },
     /// A client's bytes make no messages any more. It is told why and then let go.
     ClientBroken {
@@ -109,6 +120,11 @@ pub enum Effect {
         grace: Duration,
         /// Whether what the engine started is left alone: a debuggee that was detached.
         release: bool,
+    },
+    /// The client wants to take part in another session: [`Session::depart`](crate::Session::depart) lets it go.
+    MoveClient {
+        client: ClientId,
+        session: String,
     },
     RunInTerminal {
         ticket: Ticket,

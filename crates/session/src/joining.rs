@@ -10,6 +10,7 @@ use crate::client::Phase as ClientPhase;
 use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
+use crate::launch::Launch;
 use crate::node::Phase;
 use crate::session::Session;
 
@@ -47,6 +48,11 @@ impl Missing {
 }
 
 impl Session {
+    /// Whether whoever comes now finds a debuggee.
+    pub(crate) fn has_debuggee(&self) -> bool {
+        !matches!(self.launch, Launch::Unasked)
+    }
+
     pub(crate) fn is_joining(&self, client: ClientId) -> bool {
         self.clients.get(&client).is_some_and(|client| matches!(client.phase, ClientPhase::Joining { .. }))
     }

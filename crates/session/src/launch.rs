@@ -149,6 +149,12 @@ impl Session {
         if let Some(known) = self.clients.get_mut(&client) {
             known.manners = Manners::of(own);
         }
+        let elsewhere = own.and_then(|own| own.str("session")).filter(|_| !self.is_joining(client));
+        if let (Some(session), Launch::Unasked) = (elsewhere, &self.launch) {
+            let session = session.into_owned();
+            self.set_out(client, session, message);
+            return Ok(());
+        }
         if self.is_joining(client) {
             return self.attach_joiner(client, seq, command, arguments);
         }

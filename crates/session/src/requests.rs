@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    fn on_request(&mut self, client: ClientId, command: &str, message: Message) {
+    pub(crate) fn on_request(&mut self, client: ClientId, command: &str, message: Message) {
         let seq = FromClient(message.seq().unwrap_or(0));
         if let Some(outcome) = self.observed(client, seq, command, message.payload()) {
             if let Err(refusal) = outcome {

@@ -51,6 +51,8 @@ pub struct Session {
     pub(crate) ledger: Ledger,
     pub(crate) picture: Picture,
     pub(crate) reads: Reads,
+    /// Clients that are about to go to another session, each with the request that said so.
+    pub(crate) leaving: HashMap<ClientId, Message>,
     /// What people call the session: what the launch calls it, or its program.
     pub(crate) name: String,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
@@ -77,6 +79,7 @@ impl Session {
             ledger: Ledger::default(),
             picture: Picture::default(),
             reads: Reads::default(),
+            leaving: HashMap::new(),
             name: String::new(),
             terminals: HashMap::new(),
             now: Time::default(),
@@ -94,6 +97,8 @@ impl Session {
                 self.clients.insert(client, Client::new(access));
             }
             Input::Client { client, message } => self.on_client(client, message),
+            Input::ClientArrived { client, traveller } => self.on_client_arrived(client, *traveller),
+            Input::MoveRefused { client, reason } => self.on_move_refused(client, &reason),
             Input::ClientBroken { client, reason } => self.on_client_broken(client, reason),
             Input::ClientLeft { client } => self.on_client_left(client),
             Input::NodeUp { node, facts } => self.on_node_up(node, facts),

@@ -83,13 +83,13 @@ impl Session {
         let Phase::Ready { answer } = &node.phase else {
             return;
         };
-        let (launcher, missing) = (self.launcher, self.missing());
+        let (launcher, missing, there) = (self.launcher, self.missing(), self.has_debuggee());
         for (id, client) in &mut self.clients {
             if let ClientPhase::Initializing { seq, .. } = client.phase {
                 let naming = answer.naming("initialize");
                 let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
                 client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
-                if launcher.is_some_and(|launcher| launcher != *id) {
+                if there && launcher != Some(*id) {
                     client.phase = ClientPhase::Joining { heard: Heard::Nothing, missing };
                 }
             }

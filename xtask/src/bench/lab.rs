@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::client::Client;
 
 /// Long enough for a busy machine; only a fault waits for so long.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How the client reaches the adapter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

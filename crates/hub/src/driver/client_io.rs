@@ -11,7 +11,7 @@ use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use super::{Step, on};
-use crate::endpoint::{Came, Endpoint};
+use crate::endpoint::{Came, Endpoint, Luggage};
 use crate::hello;
 
 /// No client has a reason to send more at once; what it claims beyond that is refused before memory is taken.
@@ -24,6 +24,12 @@ pub(crate) struct ClientIo {
     control: Option<UnixStream>,
     state: State,
     header_by: Option<Instant>,
+}
+
+/// A client's connection between two threads.
+pub(crate) struct Packed {
+    luggage: Luggage,
+    control: Option<std::os::unix::net::UnixStream>,
 }
 
 enum State {
@@ -41,6 +47,18 @@ impl ClientIo {
         control: Option<UnixStream>,
     ) -> io::Result<Self> {
         let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
+        Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None })
+    }
+
+    /// The connection as it leaves for another session's thread.
+    pub fn pack(self) -> io::Result<Packed> {
+        let control = self.control.map(UnixStream::into_std).transpose()?;
+        Ok(Packed { luggage: self.endpoint.pack()?, control })
+    }
+
+    pub fn unpack(id: ClientId, packed: Packed) -> io::Result<Self> {
+        let endpoint = Endpoint::unpack(packed.luggage, Peer::Client, MAX_MESSAGE)?;
+        let control = packed.control.map(UnixStream::from_std).transpose()?;
         Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None })
     }
 

@@ -1,0 +1,75 @@
+//! A client that names another session in its `attach`, and goes there.
+//!
+//! It takes along what it declared, how far it has come and its own numbering, so that to the client nothing happens.
+
+use breakroom_dap::{Json, Message, event_with};
+use smallvec::SmallVec;
+
+use crate::client::{Client, Phase as ClientPhase};
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient};
+use crate::io::Effect;
+use crate::joining::Heard;
+use crate::node::Phase;
+use crate::session::Session;
+
+/// A client between two sessions.
+#[derive(Debug)]
+pub struct Traveller {
+    client: Client,
+    attach: Message,
+}
+
+impl Session {
+    /// Sends a client to the session it names. Its request is answered there.
+    pub(crate) fn set_out(&mut self, client: ClientId, session: String, attach: Message) {
+        self.leaving.insert(client, attach);
+        self.effect(Effect::MoveClient { client, session });
+    }
+
+    /// The client as it leaves for another session.
+    pub fn depart(&mut self, id: ClientId) -> Option<Traveller> {
+        let attach = self.leaving.remove(&id)?;
+        self.settle(id);
+        let client = self.clients.remove(&id)?;
+        self.nobody_is_left();
+        Some(Traveller { client, attach })
+    }
+
+    /// There is no such session, or no way to it.
+    pub(crate) fn on_move_refused(&mut self, id: ClientId, reason: &str) {
+        let Some(attach) = self.leaving.remove(&id) else { return self.odd() };
+        let seq = FromClient(attach.seq().unwrap_or(0));
+        self.refuse(
+            id,
+            seq,
+            attach.command().unwrap_or_default(),
+            &Failure::loud(FailureId::NoSuchSession, reason),
+        );
+    }
+
+    pub(crate) fn on_client_arrived(&mut self, id: ClientId, traveller: Traveller) {
+        let Traveller { mut client, attach } = traveller;
+        let command = attach.command().unwrap_or_default().to_owned();
+        if !self.has_debuggee() {
+            self.clients.insert(id, client);
+            let text = "that session has nothing to take part in yet.";
+            let seq = FromClient(attach.seq().unwrap_or(0));
+            return self.refuse(id, seq, &command, &Failure::loud(FailureId::NothingDebugged, text));
+        }
+        let heard = match client.phase {
+            ClientPhase::Configuring => Heard::Initialized,
+            _ => Heard::Nothing,
+        };
+        let node = self.root.and_then(|root| self.nodes.get(&root));
+        if let Some(Phase::Ready { answer }) = node.map(|node| &node.phase) {
+            // It was told a base set, or that of an engine it does not get.
+            let exact = answer.payload().filter(|body| body.is_object()).and_then(Json::raw).unwrap_or(b"{}");
+            client.event(event_with("capabilities", "capabilities", exact), SmallVec::new());
+        }
+        client.phase = ClientPhase::Joining { heard, missing: self.missing() };
+        self.clients.insert(id, client);
+        self.announce();
+        self.on_request(id, &command, attach);
+    }
+}
