@@ -22,7 +22,7 @@ pub fn lint() -> Result<()> {
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run(&mut cargo(&["test", "--package", "xtask", "--test", "tidy"]))?;
     if works("deny") {
-        run(&mut cargo(&["deny", "--offline", "check", "licenses", "bans", "sources"]))
+        run(&mut cargo(&["deny", "check", "licenses", "bans", "sources"]))
     } else {
         eprintln!("xtask: licences were not checked: to check them, `cargo install --locked cargo-deny`");
         Ok(())

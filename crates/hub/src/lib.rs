@@ -19,6 +19,8 @@ mod supervise;
 mod watched;
 mod worker;
 
+/// Where a launcher stands: its folder, environment and umask.
+pub use breakroom_engines::Context;
 pub use daemon::{Daemon, DaemonError, IdleExit};
 pub use driver::Door;
 pub use hello::{PeerAccess, Purpose, Which};
@@ -26,5 +28,5 @@ pub use link::{Link, LinkError, connect_or_start, end, list};
 pub use private::run_private;
 pub use registry::{SessionId, Summary};
 pub use relay::{Passable, Relayed, passable};
-pub use secret::{SecretError, token};
+pub use secret::{SecretError, peer_access, token};
 pub use watched::close_inherited;

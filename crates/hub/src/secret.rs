@@ -5,10 +5,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-use breakroom_engines::folders;
+use breakroom_engines::{folders, ports};
 use breakroom_session::{Access, Token};
 
 use crate::hello::PeerAccess;
@@ -28,6 +29,15 @@ pub fn token() -> Result<(PathBuf, Token), SecretError> {
     create(&path).map_err(fail)?;
     let text = read(&path).map_err(fail)?;
     Ok((path, Token::new(text.into_bytes())))
+}
+
+/// What a TCP peer must show: the same user may do everything, anybody else must bring the token.
+pub fn peer_access(local: SocketAddr, peer: SocketAddr) -> PeerAccess {
+    let ours = rustix::process::getuid().as_raw();
+    match ports::peer_uid(local, peer) {
+        Ok(Some(uid)) if uid == ours => PeerAccess::SameUser,
+        _ => PeerAccess::NeedsToken,
+    }
 }
 
 pub(crate) fn access(peer: PeerAccess) -> io::Result<Access> {

@@ -10,9 +10,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
-use breakroom_engines::Context;
 use breakroom_hub::{
-    Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, passable, run_private,
+    Context, Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, passable, run_private,
 };
 
 #[derive(Debug, Clone)]

@@ -10,8 +10,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
-use breakroom_engines::ports;
-use breakroom_hub::PeerAccess;
+use breakroom_hub::{PeerAccess, peer_access};
 use rustix::net::sockopt;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -32,7 +31,7 @@ pub(crate) fn tcp(options: &Options, address: SocketAddr) -> Result<(), DoorErro
     loop {
         match listener.accept() {
             Ok((stream, peer)) => {
-                let access = access(address, peer);
+                let access = peer_access(address, peer);
                 match prepare(&stream).and_then(|()| both_ways(stream.into())) {
                     Ok(connection) => spawn(options, connection, access),
                     Err(error) => tracing::warn!("{peer} could not be served: {error}"),
@@ -78,15 +77,6 @@ fn spawn(options: &Options, (input, output): (OwnedFd, OwnedFd), access: PeerAcc
             tracing::warn!("{error}");
         }
     });
-}
-
-/// The same user may do everything; anybody else must bring the token.
-fn access(local: SocketAddr, peer: SocketAddr) -> PeerAccess {
-    let ours = rustix::process::getuid().as_raw();
-    match ports::peer_uid(local, peer) {
-        Ok(Some(uid)) if uid == ours => PeerAccess::SameUser,
-        _ => PeerAccess::NeedsToken,
-    }
 }
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {
