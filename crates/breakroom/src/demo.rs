@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use breakroom_door_dap::{Hub, Session};
 use breakroom_door_terminal::{Client, Request};
-use breakroom_engines::{Catalog, Context, Entry};
+use breakroom_engines::{Catalog, CatalogError, Context, Entry, Origin};
 use serde_json::{Value, json};
 
 use crate::local::Local;
@@ -29,7 +29,8 @@ pub fn demo(once: bool) -> Result<ExitCode> {
     let program = folder.0.join("coffee.py");
     std::fs::write(&program, PROGRAM)?;
     let local = Local::connect(Hub::Daemon, Session::New { engine: Some(entry.name.clone()) })?;
-    let mut tour = Tour { client: Client::new(local.stream.try_clone()?, local.stream.try_clone()?) };
+    let client = Client::new(local.stream.try_clone()?, local.stream.try_clone()?);
+    let mut tour = Tour { client, program: program.clone() };
     tour.begin(entry, &program, &context)?;
     tour.look()?;
     if once {
@@ -46,6 +47,7 @@ pub fn demo(once: bool) -> Result<ExitCode> {
 
 struct Tour {
     client: Client,
+    program: PathBuf,
 }
 
 impl Tour {
@@ -103,9 +105,8 @@ impl Tour {
         self.client.request("next", json!({"threadId": 1}))?;
         self.look()?;
         println!("and on to the end:");
-        self.client
-            .request("setBreakpoints", json!({"source": {"path": "coffee.py"}, "breakpoints": []}))
-            .ok();
+        let none = json!({"source": {"path": self.program}, "breakpoints": []});
+        self.client.request("setBreakpoints", none)?;
         loop {
             self.client.request("continue", json!({"threadId": 1}))?;
             if self.stopped()?.is_none() {
@@ -142,8 +143,11 @@ fn wait_for_interrupt() -> Result<()> {
 }
 
 fn install_if_missing(entry: &Entry, context: &Context) -> Result<()> {
-    if entry.find(context).is_ok() {
-        return Ok(());
+    match entry.find(context) {
+        Ok(_) => return Ok(()),
+        // Only what we ship ourselves is run unasked: an entry of somebody's project could name any command.
+        Err(CatalogError::NotInstalled { .. }) if entry.origin == Origin::BuiltIn => {}
+        Err(error) => return Err(error.into()),
     }
     let command = entry.install_command(context);
     println!("{} is not installed. Installing it with: {command}", entry.name);

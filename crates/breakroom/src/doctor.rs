@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use breakroom_engines::{Catalog, Context, Entry};
+use breakroom_engines::{Catalog, CatalogError, Context, Entry};
 use serde_json::{Value, json};
 
 pub fn doctor(as_json: bool) -> Result<ExitCode> {
@@ -23,12 +23,18 @@ pub fn doctor(as_json: bool) -> Result<ExitCode> {
 struct Finding<'a> {
     entry: &'a Entry,
     outcome: Outcome,
-    install: String,
 }
 
 enum Outcome {
-    Found { path: String, version: Option<String> },
-    Missing { reason: String },
+    Found {
+        path: String,
+        version: Option<String>,
+    },
+    /// With the command that installs it, if that is what it lacks.
+    Missing {
+        reason: String,
+        install: Option<String>,
+    },
 }
 
 fn examine<'a>(entry: &'a Entry, context: &Context) -> Finding<'a> {
@@ -36,16 +42,22 @@ fn examine<'a>(entry: &'a Entry, context: &Context) -> Finding<'a> {
         Ok(found) => {
             Outcome::Found { version: entry.version(&found, context), path: found.path.display().to_string() }
         }
-        Err(error) => Outcome::Missing { reason: error.to_string() },
+        Err(error) => {
+            let install = match &error {
+                CatalogError::NotInstalled { install, .. } => Some(install.clone()),
+                _ => None,
+            };
+            Outcome::Missing { reason: error.to_string(), install }
+        }
     };
-    Finding { entry, outcome, install: entry.install_command(context) }
+    Finding { entry, outcome }
 }
 
 impl Finding<'_> {
     fn to_json(&self) -> Value {
-        let (path, version, reason) = match &self.outcome {
-            Outcome::Found { path, version } => (Some(path), version.as_ref(), None),
-            Outcome::Missing { reason } => (None, None, Some(reason)),
+        let (path, version, reason, install) = match &self.outcome {
+            Outcome::Found { path, version } => (Some(path), version.as_ref(), None, None),
+            Outcome::Missing { reason, install } => (None, None, Some(reason), install.as_ref()),
         };
         json!({
             "name": self.entry.name,
@@ -55,7 +67,7 @@ impl Finding<'_> {
             "path": path,
             "version": version,
             "reason": reason,
-            "install": self.install,
+            "install": install,
         })
     }
 
@@ -66,9 +78,12 @@ impl Finding<'_> {
                 let version = version.as_deref().unwrap_or("version unknown");
                 println!("{} {name:<10} {version:<12} {path}  ({languages})", mark("ok", "32"));
             }
-            Outcome::Missing { .. } => {
+            Outcome::Missing { install: Some(install), .. } => {
                 println!("{} {name:<10} not found  ({languages})", mark("--", "33"));
-                println!("   install it with: {}", self.install);
+                println!("   install it with: {install}");
+            }
+            Outcome::Missing { reason, install: None } => {
+                println!("{} {name:<10} {reason}  ({languages})", mark("--", "33"));
             }
         }
     }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::error::CatalogError;
 use crate::folders;
-use crate::project::{self, Project};
+use crate::project::{self, Project, Trust};
 use entry::{Entry, Origin};
 
 const BUILT_IN: &str = include_str!("catalog/builtin.toml");
@@ -76,8 +76,15 @@ impl Catalog {
 
     fn add(&mut self, file: CatalogFile, origin: &Origin) {
         self.settings.extend(file.settings);
+        let untrusted = matches!(origin, Origin::Project { trust: Trust::Untrusted, .. });
         for mut entry in file.adapter {
             entry.origin = origin.clone();
+            if untrusted {
+                // It is asked last and replaces nothing: a file that came with a download must not keep its reader from
+                // debugging as before.
+                self.entries.push(entry);
+                continue;
+            }
             match self.entries.iter_mut().find(|known| known.name == entry.name) {
                 Some(known) => *known = entry,
                 // What was added last is asked first, so that a user's entry for *.py comes before the built-in one.
@@ -106,7 +113,6 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<CatalogFile, CatalogError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Trust;
 
     fn context(home: &Path, cwd: &Path) -> Context {
         Context {
@@ -179,6 +185,16 @@ mod tests {
             let error = Catalog::load(&context(home.path(), home.path())).unwrap_err().to_string();
             assert!(error.contains(place) && error.contains("catalog.toml"), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn an_untrusted_project_replaces_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        write(home.path().join(".breakroom.toml"), &MINE.replace("\"mine\"", "\"debugpy\""));
+        let context = context(home.path(), home.path());
+        let catalog = Catalog::load(&context).unwrap();
+        assert_eq!(catalog.by_type("debugpy").unwrap().origin, Origin::BuiltIn);
+        assert_eq!(catalog.by_type("python").unwrap().origin, Origin::BuiltIn);
     }
 
     #[test]

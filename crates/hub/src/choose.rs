@@ -29,7 +29,7 @@ fn by_entry(
     let catalog = Catalog::load(context).map_err(|error| error.to_string())?;
     let entry = find(&catalog)?;
     let found = entry.find(context).map_err(|error| error.to_string())?;
-    let facts = EngineFacts { name: entry.name.clone(), launch_defaults: entry.launch.clone() };
+    let facts = EngineFacts { name: entry.name.clone(), ..EngineFacts::default() };
     Ok((entry.spec(&found), facts))
 }
 

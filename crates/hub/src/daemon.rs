@@ -67,7 +67,10 @@ impl Daemon {
     /// Serves until nobody needs it any more, or until it is told to go.
     pub fn run(self, idle: IdleExit) -> Result<(), DaemonError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.serve(idle))
+        let served = runtime.block_on(self.serve(idle));
+        // A door that has not said its hello is not waited for.
+        runtime.shutdown_background();
+        served
     }
 
     async fn serve(self, idle: IdleExit) -> Result<(), DaemonError> {
@@ -94,7 +97,12 @@ impl Daemon {
                 () = sleep_until(idle_since + idle.0) => {
                     if registry.count() > 0 {
                         idle_since = Instant::now();
-                    } else if self.leave(&workers)? {
+                    } else {
+                        if let Left::Somebody = self.leave(&workers)? {
+                            // It has its session when its hello is read, and this hub goes with it.
+                            let _ = timeout(HELLO_PATIENCE, registry.entered.notified()).await;
+                            drain(&registry).await;
+                        }
                         return Ok(());
                     }
                 }
@@ -113,19 +121,34 @@ impl Daemon {
         Ok(())
     }
 
-    /// Takes the socket away, unless somebody is at the door already.
-    fn leave(&self, workers: &Arc<Workers>) -> Result<bool, DaemonError> {
+    /// Takes the socket away. A door that came just before finds this hub, and whoever comes later starts another one.
+    fn leave(&self, workers: &Arc<Workers>) -> Result<Left, DaemonError> {
         let _lock: File = link::lock()?;
+        std::fs::remove_file(&self.socket)?;
         match self.listener.accept() {
             Ok((stream, _)) => {
                 welcome(stream, workers.clone());
-                Ok(false)
+                Ok(Left::Somebody)
             }
-            Err(_) => {
-                std::fs::remove_file(&self.socket)?;
-                Ok(true)
-            }
+            Err(_) => Ok(Left::Nobody),
         }
+    }
+}
+
+/// Who was at the door when it was closed.
+enum Left {
+    Nobody,
+    Somebody,
+}
+
+/// Waits until the last session has ended.
+async fn drain(registry: &Registry) {
+    loop {
+        let ended = registry.ended.notified();
+        if registry.count() == 0 {
+            return;
+        }
+        ended.await;
     }
 }
 

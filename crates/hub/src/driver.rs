@@ -223,7 +223,9 @@ impl Driver {
         let mut step = Step::Done;
         let heard = self.hears_engines();
         for node in &mut self.nodes {
-            step |= node.read_stderr(cx, &mut self.session, self.began);
+            if heard || !node.shares_stderr() {
+                step |= node.read_stderr(cx, &mut self.session, self.began);
+            }
             // One read at a time, so that a flood does not keep the others waiting or outgrow what clients take.
             if heard {
                 step |= node.read(cx, &mut self.session, self.began);
@@ -422,7 +424,8 @@ impl Driver {
             return Poll::Pending;
         }
         self.armed = None;
-        self.nodes.iter_mut().for_each(NodeIo::on_timer);
+        let heard = self.hears_engines();
+        self.nodes.iter_mut().for_each(|node| node.on_timer(heard));
         self.clients.iter_mut().for_each(|client| client.on_timer(&mut self.session, self.began));
         self.on(Input::Timer);
         Poll::Ready(())

@@ -43,6 +43,8 @@ pub struct Summary {
 #[derive(Default)]
 pub(crate) struct Registry {
     alive: Mutex<BTreeMap<SessionId, Sender>>,
+    /// Rung whenever a session begins.
+    pub entered: Notify,
     /// Rung whenever a session ends.
     pub ended: Notify,
 }
@@ -63,6 +65,7 @@ impl Registry {
             let id = random_id();
             if !alive.contains_key(&id) {
                 alive.insert(id.clone(), session);
+                self.entered.notify_waiters();
                 return id;
             }
         }
@@ -75,6 +78,9 @@ impl Registry {
 
     /// The session with that id or name, or the only one if none is named.
     pub fn find(&self, wanted: Option<&str>) -> Result<(SessionId, Sender), String> {
+        if wanted == Some("") {
+            return Err(format!("the session has no name.{}", listing(&self.list())));
+        }
         let by_id = wanted.map(|wanted| SessionId(wanted.to_owned()));
         if let Some(id) = by_id
             && let Some(session) = self.alive().get(&id)

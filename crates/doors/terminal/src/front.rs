@@ -223,6 +223,11 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
                 self.breakpoints.update(&event.body);
                 Ok(())
             }
+            // Somebody else who shares the session let the program run.
+            ("continued", Position::Stopped(_)) => {
+                self.position = Position::Running(PauseAsked::No);
+                self.screen.say("the program runs again: somebody else resumed it")
+            }
             ("stopped", Position::Stopped(stop))
                 if ThreadId::read(&event.body).is_some_and(|id| id != stop.thread) =>
             {

@@ -141,7 +141,7 @@ impl ClientIo {
             }
             let full = !self.endpoint.wants_more();
             match self.endpoint.poll_write(cx) {
-                Poll::Pending => return !matches!(self.state, State::Lost),
+                Poll::Pending => return self.is_there(),
                 Poll::Ready(Err(_)) => return false,
                 Poll::Ready(Ok(())) if full => {}
                 Poll::Ready(Ok(())) => {
@@ -149,10 +149,19 @@ impl ClientIo {
                         self.say_goodbye(&reason);
                         return false;
                     }
-                    return !matches!(self.state, State::Lost);
+                    return self.is_there();
                 }
             }
         }
+    }
+
+    /// False once the client is lost. Its door may still be there and must not think that the hub broke down.
+    fn is_there(&mut self) -> bool {
+        let lost = matches!(self.state, State::Lost);
+        if lost {
+            self.say_goodbye(&CloseReason::Disconnected);
+        }
+        !lost
     }
 
     pub fn rest(&mut self) {

@@ -162,6 +162,11 @@ impl NodeIo {
         Step::Again
     }
 
+    /// Whether its stderr is the debuggee's too, and so goes to the clients.
+    pub fn shares_stderr(&self) -> bool {
+        self.debuggee_stdio
+    }
+
     pub fn write(&mut self, cx: &mut Waker, session: &mut Session) {
         loop {
             while self.endpoint.wants_more() {
@@ -208,9 +213,11 @@ impl NodeIo {
         }
     }
 
-    pub fn on_timer(&mut self) {
+    /// `heard` is whether the engine is read at all: what is not read cannot be waited for.
+    pub fn on_timer(&mut self, heard: bool) {
         let now = Instant::now();
         match &mut self.life {
+            Life::Draining { until, .. } if !heard => *until = now + DRAIN,
             Life::Running { close_by } if close_by.is_some_and(|by| by <= now) => {
                 *close_by = None;
                 self.stop(Stop::End { grace: Duration::ZERO });
