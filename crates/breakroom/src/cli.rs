@@ -68,9 +68,8 @@ pub enum Command {
     },
     /// Trust the commands in this project's `.breakroom.toml`, as it is now.
     Trust {
-        /// The file, by default the one in this folder.
-        #[arg(default_value = ".breakroom.toml")]
-        file: PathBuf,
+        /// The file, by default the nearest one in this folder or above.
+        file: Option<PathBuf>,
     },
     /// Run the hub in the foreground. Doors start it by themselves when they need it.
     Serve {
@@ -143,7 +142,7 @@ impl Command {
             Command::Attach { session } => crate::run::attach(session),
             Command::Kill { session, all: _ } => crate::sessions::end(session.map_or(Which::All, Which::One)),
             Command::Doctor { json } => crate::doctor::doctor(json),
-            Command::Trust { file } => crate::doctor::trust(&file),
+            Command::Trust { file } => crate::doctor::trust(file),
             Command::Serve { idle_exit, inherited } => crate::serve::serve(idle_exit, inherited),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "breakroom", &mut std::io::stdout());

@@ -11,6 +11,7 @@ use breakroom_door_terminal::{Client, Request};
 use breakroom_engines::{Catalog, CatalogError, Context, Entry, Origin};
 use serde_json::{Value, json};
 
+use crate::cli::this_program;
 use crate::local::Local;
 
 const PROGRAM: &str = include_str!("demo/coffee.py");
@@ -85,7 +86,7 @@ impl Tour {
     fn look(&mut self) -> Result<()> {
         let Some(thread) = self.stopped()? else { bail!("the program ended before its breakpoint") };
         let stack = self.client.request("stackTrace", json!({"threadId": thread, "levels": 5}))?;
-        println!("stopped at a breakpoint:");
+        println!("stopped:");
         for frame in stack["stackFrames"].as_array().into_iter().flatten() {
             println!("  {}, line {}", text(&frame["name"]), frame["line"]);
         }
@@ -126,15 +127,24 @@ fn how_to_join() -> Result<()> {
     let id = sessions.iter().find(|session| session.name == NAME).map_or(NAME, |session| &session.id.0);
     println!();
     println!("The session is live, and whoever joins it has full control:");
-    println!("  terminal  breakroom attach {id}");
+    let breakroom = this_command()?;
+    println!("  terminal  {breakroom} attach {id}");
+    println!("  editors   {breakroom} dap --session {id}");
     println!(
-        "  editors   breakroom dap --session {id}    as the debug adapter, with an `attach` configuration,"
+        "            as the debug adapter, with an `attach` configuration; or any `breakroom dap`, with"
     );
-    println!("            or any `breakroom dap` with \"breakroom\": {{\"session\": \"{id}\"}} in it");
-    println!("  a port    breakroom dap --listen 127.0.0.1:4711 --session {id}");
-    println!("  list      breakroom ls");
+    println!("            \"breakroom\": {{\"session\": \"{id}\"}} in that configuration");
+    println!("  a port    {breakroom} dap --listen 127.0.0.1:4711 --session {id}");
+    println!("  list      {breakroom} ls");
     println!("Ctrl-C ends the demo.");
     Ok(())
+}
+
+/// How this program is called from a shell: by its name, if that leads here.
+fn this_command() -> Result<String> {
+    let this = this_program()?;
+    let found = Context::of_this_process().which("breakroom").and_then(|found| found.canonicalize().ok());
+    Ok(if found.as_ref() == Some(&this) { "breakroom".to_owned() } else { this.display().to_string() })
 }
 
 fn wait_for_interrupt() -> Result<()> {

@@ -1,16 +1,22 @@
 //! `breakroom doctor`: which debuggers there are, and how to get the others. And `breakroom trust`.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use breakroom_engines::{Catalog, CatalogError, Context, Entry};
 use serde_json::{Value, json};
 
 pub fn doctor(as_json: bool) -> Result<ExitCode> {
     let context = Context::of_this_process();
-    let catalog = Catalog::load(&context)?;
+    let catalog = match Catalog::load(&context) {
+        Ok(catalog) => catalog,
+        Err(error) => {
+            eprintln!("breakroom: {error}\nOnly the built-in debuggers are listed.");
+            Catalog::built_in(&context)?
+        }
+    };
     let findings: Vec<_> = catalog.entries().iter().map(|entry| examine(entry, &context)).collect();
     if as_json {
         println!("{:#}", Value::Array(findings.iter().map(Finding::to_json).collect()));
@@ -97,8 +103,11 @@ fn mark(text: &str, colour: &str) -> String {
     }
 }
 
-pub fn trust(file: &Path) -> Result<ExitCode> {
-    let trusted = breakroom_engines::trust(file, &Context::of_this_process())?;
+pub fn trust(file: Option<PathBuf>) -> Result<ExitCode> {
+    let context = Context::of_this_process();
+    let nearest = || Some(Catalog::load(&context).ok()?.project()?.path.clone());
+    let file = file.or_else(nearest).context("there is no .breakroom.toml in this folder or above")?;
+    let trusted = breakroom_engines::trust(&file, &context)?;
     println!("{} is trusted as it is now; a change has to be trusted again.", trusted.display());
     Ok(ExitCode::SUCCESS)
 }

@@ -3,10 +3,10 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use breakroom_door_dap::{Hub, Session};
-use breakroom_door_terminal::{Client, Ending, Request, Setup, run_with};
-use breakroom_engines::{Catalog, Context};
+use breakroom_door_terminal::{Client, Ending, Outcome, Place, Request, Setup, Spot, run_with};
+use breakroom_engines::{Catalog, Context, Entry};
 use serde_json::{Value, json};
 
 use crate::cli::RunArgs;
@@ -25,26 +25,13 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     };
     // Asked here already, so that a missing debugger is told before anything is started.
     entry.find(&context)?;
-    let local = Local::connect(args.hub.hub(), Session::New { engine: Some(entry.name.clone()) })?;
-    let reader = local.stream.try_clone().context("no socket")?;
-    let writer = local.stream.try_clone().context("no socket")?;
-    let client = Client::new(reader, writer);
-    let stdin = std::io::stdin();
-    let stdout = std::io::stdout();
-    let interactive = stdin.is_terminal();
-    if interactive {
-        pause_on_interrupt(&client)?;
+    refuse_lines_of_nothing(entry, &args)?;
+    if std::io::stderr().is_terminal() {
+        eprintln!("starting {} ...", entry.name);
     }
-    let setup = Setup {
-        launch: Value::Object(entry.launch_for(&file, &args.args, &context)),
-        request: Request::Launch,
-        breakpoints: args.breakpoints,
-        stop_at_entry: false,
-        colour: stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-        interactive,
-    };
-    let outcome = run_with(client, setup, stdin.lock(), &mut stdout.lock())?;
-    local.finish()?;
+    let launch = Value::Object(entry.launch_for(&file, &args.args, &context));
+    let session = Session::New { engine: Some(entry.name.clone()) };
+    let outcome = front(args.hub.hub(), session, Request::Launch, launch, args.breakpoints)?;
     let code = match outcome.ending {
         Ending::Ended => outcome.exit_code.unwrap_or(0),
         // The program was ended because its user left; that is no failure.
@@ -55,25 +42,41 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
 
 /// `breakroom attach`: takes part in a live session.
 pub fn attach(wanted: Option<String>) -> Result<ExitCode> {
-    let local = Local::connect(Hub::Daemon, Session::Live { wanted })?;
+    front(Hub::Daemon, Session::Live { wanted }, Request::Join, json!({}), Vec::new())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn front(
+    hub: Hub,
+    session: Session,
+    request: Request,
+    launch: Value,
+    breakpoints: Vec<Place>,
+) -> Result<Outcome> {
+    let local = Local::connect(hub, session)?;
     let client = Client::new(local.stream.try_clone()?, local.stream.try_clone()?);
-    let stdin = std::io::stdin();
-    let stdout = std::io::stdout();
+    let (stdin, stdout) = (std::io::stdin(), std::io::stdout());
     let interactive = stdin.is_terminal();
     if interactive {
         pause_on_interrupt(&client)?;
     }
-    let setup = Setup {
-        launch: json!({}),
-        request: Request::Join,
-        breakpoints: Vec::new(),
-        stop_at_entry: false,
-        colour: stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-        interactive,
-    };
-    run_with(client, setup, stdin.lock(), &mut stdout.lock())?;
+    let colour = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let setup = Setup { launch, request, breakpoints, stop_at_entry: false, colour, interactive };
+    let outcome = run_with(client, setup, stdin.lock(), &mut stdout.lock());
+    // If the hub refused, its reason says more than that the connection ended.
     local.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(outcome?)
+}
+
+/// A bare line means the program's own file, and an executable has no lines.
+fn refuse_lines_of_nothing(entry: &Entry, args: &RunArgs) -> Result<()> {
+    let bare = |place: &&Place| matches!(place.spot, Spot::Line { file: None, .. });
+    match args.breakpoints.iter().find(bare) {
+        Some(Place { spot: Spot::Line { line, .. }, .. }) if entry.executables => {
+            anyhow::bail!("--break {line}: in which file? Write FILE:{line}, or the name of a function")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Ctrl-C pauses the program that is debugged; a second one ends the session.

@@ -39,12 +39,17 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The built-in entries, overridden by name by the user's file and then by the project's.
-    pub fn load(context: &Context) -> Result<Catalog, CatalogError> {
+    /// The built-in entries alone.
+    pub fn built_in(context: &Context) -> Result<Catalog, CatalogError> {
         let mut catalog =
             Catalog { entries: Vec::new(), settings: Map::new(), project: None, cwd: context.cwd.clone() };
         catalog.add(parse(Path::new("(built in)"), BUILT_IN)?, &Origin::BuiltIn);
+        Ok(catalog)
+    }
 
+    /// The built-in entries, overridden by name by the user's file and then by the project's.
+    pub fn load(context: &Context) -> Result<Catalog, CatalogError> {
+        let mut catalog = Catalog::built_in(context)?;
         let user = folders::config_dir(context).join("catalog.toml");
         match std::fs::read_to_string(&user) {
             Ok(text) => catalog.add(parse(&user, &text)?, &Origin::User(user.clone())),
