@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use breakroom_testkit::Strict;
+use breakroom_testkit::{Sandbox, Strict};
 use breakroom_testkit::fixtures::Program;
 use serde_json::json;
 use support::editor::{Bystander, Desk, Hub};
@@ -164,4 +164,21 @@ fn an_attached_process_lives_on_when_the_hub_is_killed() {
     attach(&mut session, &bystander);
     desk.kill_hub(session.client);
     bystander.assert_runs_free();
+}
+
+/// lldb gives the locals of every frame the same number and shows those of the frame whose scopes were asked for last.
+#[test]
+fn each_frame_shows_its_own_variables_however_often_they_are_looked_at() {
+    if C.skipped() {
+        return;
+    }
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_breakroom"));
+    let commands = sandbox.work().join("commands");
+    std::fs::write(&commands, "up\nlocals\ndown\nlocals\nup\nlocals\nquit\n").unwrap();
+    let program = Program::C.compiled();
+    let mut run = sandbox.command(["run", "--break", "add"]);
+    let output = run.arg(program).stdin(std::fs::File::open(&commands).unwrap()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mine = |name: &str| text.lines().filter(|line| line.trim_start().starts_with(name)).count();
+    assert_eq!((mine("numbers = "), mine("a = ")), (2, 2), "{text}");
 }

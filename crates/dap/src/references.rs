@@ -101,6 +101,18 @@ pub fn by_name(message: &[u8]) -> Vec<Reference> {
     found
 }
 
+/// The references of those variables in an answer that the engine computes only when they are read.
+pub fn lazy(message: &[u8], body: Json) -> Vec<i64> {
+    static LAZY: LazyLock<Finder> = LazyLock::new(|| Finder::new(b"\"lazy\""));
+    if LAZY.find(message).is_none() {
+        return Vec::new();
+    }
+    let listed = body.get("variables").into_iter().flat_map(Json::elements);
+    let is_lazy = |item: &Json| item.get("presentationHint").is_some_and(|hint| hint.flag("lazy"));
+    let lazy = std::iter::once(body).chain(listed).filter(is_lazy);
+    lazy.filter_map(|item| item.i64("variablesReference")).filter(|reference| *reference != 0).collect()
+}
+
 fn key_ending_at(message: &[u8], end: usize) -> Option<Kind> {
     BY_NAME.iter().find_map(|(key, kind)| {
         let start = end.checked_sub(key.len())?;
@@ -129,6 +141,14 @@ mod tests {
     fn text_that_looks_like_a_reference_is_left_alone() {
         let text = r#"{"value":"{\"variablesReference\":5}","name":"variablesReference","v":["variablesReference"],"\"variablesReference":6,"sourceReference":4}"#;
         assert_eq!(values(text), []);
+    }
+
+    #[test]
+    fn lazy_variables_are_found_in_lists_and_in_results() {
+        let text = br#"{"variables":[{"variablesReference":5,"presentationHint":{"lazy":true}},
+            {"variablesReference":6,"presentationHint":{"lazy":false}},{"variablesReference":7,"name":"lazy"},
+            {"presentationHint":{"lazy":true}}],"variablesReference":9,"presentationHint":{"lazy":true}}"#;
+        assert_eq!(lazy(text, Json::first(text).unwrap()), [9, 5]);
     }
 
     #[test]

@@ -7,8 +7,10 @@ use smallvec::SmallVec;
 
 use crate::client::Outgoing;
 use crate::edge;
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::ids::{ClientId, FromClient};
+use crate::launch::Launch;
 use crate::ledger::{Asker, FileId, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
 use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
@@ -68,7 +70,7 @@ impl Session {
         })
     }
 
-    fn tell_engine(&mut self, shelf: ShelfId, request: Request) {
+    pub(crate) fn tell_engine(&mut self, shelf: ShelfId, request: Request) {
         let command = shelf.command();
         let (message, edits) = match request {
             Request::AsItCame(message) => (message, Edits::new()),
@@ -89,7 +91,8 @@ impl Session {
         for reply in replies {
             self.give(shelf.command(), Some(message), reply);
         }
-        if let Some(request) = next {
+        // An engine that was told to end is told nothing else; whoever waits is answered with that end.
+        if let Some(request) = next.filter(|_| matches!(self.ending, Ending::No)) {
             self.tell_engine(shelf, request);
         }
     }
@@ -115,16 +118,24 @@ impl Session {
     /// The engine says that a breakpoint changed. Each owner hears it under its own number; what nobody asked for is
     /// news for everybody.
     pub(crate) fn on_breakpoint_event(&mut self, message: &Message) {
-        let breakpoint = message.payload().and_then(|body| body.get("breakpoint"));
+        let body = message.payload();
+        let reason = body.and_then(|body| body.str("reason"));
+        let breakpoint = body.and_then(|body| body.get("breakpoint"));
         let id = breakpoint.and_then(|breakpoint| breakpoint.get("id")).filter(|id| id.as_i64().is_some());
-        let mut owners = breakpoint.map(|breakpoint| self.ledger.changed(breakpoint)).unwrap_or_default();
-        if owners.is_empty() {
+        let named = breakpoint.filter(|breakpoint| breakpoint.get("source").is_some());
+        let source = named.map(|breakpoint| self.shelf("setBreakpoints", Some(breakpoint)));
+        let changed = |breakpoint: Json| self.ledger.changed(breakpoint, source.as_ref(), reason.as_deref());
+        let owners = breakpoint.map(changed).unwrap_or_default();
+        let numbered: Vec<(ClientId, Option<i64>)> = if owners.is_empty() {
             let engine = id.and_then(Json::as_i64);
-            let number = |client: &ClientId| Some((*client, self.ledger.alias(*client, engine?)));
-            owners = self.clients.keys().filter_map(number).collect();
-        }
-        for (client, number) in owners {
-            let edits = id.and_then(Json::span).map(|at| Edit::int(at, number));
+            let number =
+                |client: &ClientId| (*client, engine.map(|engine| self.ledger.alias(*client, engine)));
+            self.clients.keys().map(number).collect()
+        } else {
+            owners.into_iter().map(|(client, number)| (client, Some(number))).collect()
+        };
+        for (client, number) in numbered {
+            let edits = id.and_then(Json::span).zip(number).map(|(at, number)| Edit::int(at, number));
             self.tell_one(client, "breakpoint", message, edits.into_iter().collect());
         }
     }
@@ -142,8 +153,10 @@ impl Session {
     pub(crate) fn forget_breakpoints(&mut self, client: ClientId) {
         let changed = self.ledger.forget(client);
         let filters = self.ledger.exceptions.forget(client);
+        // Delve must not be asked for anything after a failed launch.
+        let goes_on = matches!(self.ending, Ending::No) && !matches!(self.launch, Launch::Failed { .. });
         let alive = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
-        if alive && !self.clients.is_empty() {
+        if alive && goes_on && !self.clients.is_empty() {
             changed.into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
             if let (Some(message), Some(node)) = (filters, self.root()) {
                 let pending = Pending { command: "setExceptionBreakpoints".into(), purpose: Purpose::Nobody };

@@ -1,12 +1,13 @@
 //! One client of the session: what it declared, how far it has come, and what waits to be sent to it.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Envelope, Message, Packet};
 use smallvec::SmallVec;
 
 use crate::access::Access;
+use crate::belief::Belief;
 use crate::company::Manners;
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::{Heard, Missing};
@@ -23,9 +24,8 @@ pub(crate) struct Client {
     pub manners: Manners,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
+    pub belief: Belief,
     told: Told,
-    /// The threads that it was told are stopped; `None` is a stop without a thread.
-    stopped: HashSet<Option<i64>>,
     outbox: Outbox,
 }
 
@@ -108,8 +108,8 @@ impl Client {
             declared: Initialize::default(),
             manners: Manners::default(),
             asked: HashMap::new(),
+            belief: Belief::default(),
             told: Told::Nothing,
-            stopped: HashSet::new(),
             outbox: Outbox::default(),
         }
     }
@@ -175,19 +175,9 @@ impl Client {
         asked.into_iter().map(|(_, asked)| asked).chain(queued)
     }
 
-    pub fn believes_stopped(&mut self, thread: Option<i64>) {
-        self.stopped.insert(thread);
-    }
-
-    /// Notes that it now knows that this thread, or all, run. False if it did not think otherwise.
-    pub fn believes_running(&mut self, thread: Option<i64>, all: bool) -> bool {
-        if all || thread.is_none() {
-            let believed = !self.stopped.is_empty();
-            self.stopped.clear();
-            believed
-        } else {
-            self.stopped.remove(&thread)
-        }
+    /// Whether it takes part: it has said who it is, may act, and is not on its way out.
+    pub fn takes_part(&self) -> bool {
+        self.access.is_granted() && !matches!(self.phase, Phase::Connected | Phase::Leaving(_))
     }
 
     pub fn is_behind(&self) -> bool {

@@ -44,7 +44,7 @@ impl Manners {
 }
 
 /// What others are told that a client did, by its request. An observer may do none of these.
-const DEEDS: [(&str, &str); 15] = [
+const DEEDS: [(&str, &str); 16] = [
     ("continue", "resumed"),
     ("reverseContinue", "resumed"),
     ("next", "stepped"),
@@ -60,6 +60,7 @@ const DEEDS: [(&str, &str); 15] = [
     ("setExpression", "set a variable"),
     ("writeMemory", "wrote memory"),
     ("terminate", "terminated"),
+    ("terminateThreads", "terminated threads"),
 ];
 
 /// Requests that set breakpoints; an observer's are acknowledged and go no further.
@@ -85,7 +86,8 @@ impl Session {
             return None;
         }
         if LISTS.contains(&command) {
-            let wanted = arguments.and_then(|arguments| arguments.get("breakpoints"));
+            let wanted =
+                arguments.and_then(|arguments| arguments.get("breakpoints").or(arguments.get("lines")));
             let answer = json!({"verified": false, "message": "this client only observes"});
             let count = wanted.into_iter().flat_map(Json::elements).count();
             self.answer(id, seq, command, Some(json!({"breakpoints": vec![answer; count]})));
@@ -130,7 +132,8 @@ impl Session {
             Some(at) => Some(Edit::text(at, text)),
             None => {
                 let inside = body.start() + 1;
-                Some(Edit::text(inside..inside, format!("\"description\":{text},")))
+                let comma = if body.members().next().is_some() { "," } else { "" };
+                Some(Edit::text(inside..inside, format!("\"description\":{text}{comma}")))
             }
         }
     }

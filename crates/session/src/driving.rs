@@ -20,20 +20,37 @@ impl Session {
         self.forget_ended_references();
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
             let Some(client) = self.clients.get_mut(&id) else { continue };
-            let believed = client.believes_running(thread, all);
+            let believed = client.belief.running(thread, all);
             if believed || resumer.is_none() || resumer == Some(id) {
                 self.tell_one(id, "continued", message, SmallVec::new());
             }
         }
     }
 
+    /// The engine agreed to a resume. A stop that overtook its answer told of it already; then only those threads are
+    /// news that still run.
+    pub(crate) fn on_resumed(&mut self, node: NodeId, by: ClientId, thread: Option<i64>, all: bool) {
+        let Some(known) = self.nodes.get(&node) else { return };
+        let overtaken = if all { known.threads.any_stopped() } else { known.threads.is_stopped(thread) };
+        match (overtaken, all) {
+            (false, _) => self.tell_resumed(by, thread, all),
+            (true, false) => {}
+            (true, true) => {
+                let named = self.picture.named(&known.threads);
+                let runs = |thread: &i64| !known.threads.is_stopped(Some(*thread));
+                let went_on: Vec<_> = named.into_iter().filter(runs).collect();
+                went_on.into_iter().for_each(|thread| self.tell_resumed(by, Some(thread), false));
+            }
+        }
+    }
+
     /// A resume is certain: whoever did not ask for it and still believes the threads stopped is told.
-    pub(crate) fn tell_resumed(&mut self, by: ClientId, thread: Option<i64>, all: bool) {
+    fn tell_resumed(&mut self, by: ClientId, thread: Option<i64>, all: bool) {
         let body = json!({"threadId": thread.unwrap_or(0), "allThreadsContinued": all});
         let message = event("continued", Some(body));
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
             let Some(client) = self.clients.get_mut(&id) else { continue };
-            if client.believes_running(thread, all) && id != by {
+            if client.belief.running(thread, all) && id != by {
                 self.tell_one(id, "continued", &message, SmallVec::new());
             }
         }
@@ -53,7 +70,7 @@ impl Session {
         }
         self.forget_ended_references();
         for client in self.clients.values_mut() {
-            client.believes_stopped(thread);
+            client.belief.stopped(thread, all);
         }
         self.explain_stop(message, resumer)
     }

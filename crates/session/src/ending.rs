@@ -11,7 +11,8 @@ use breakroom_dap::{Message, event, request};
 use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::client::{CloseReason, Phase as ClientPhase};
+use crate::client::{Client, CloseReason, Phase as ClientPhase};
+use crate::company::Role;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
@@ -53,7 +54,9 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
-        let others = self.clients.iter().any(|(id, other)| *id != client && !other.is_leaving());
+        let drives = self.drives(client);
+        let asked = Disconnect::of(message.payload()).terminate_debuggee;
+        let others = self.others(client) && !(drives && asked == Some(true));
         let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
         if others || !ready || !matches!(self.ending, Ending::No) {
             self.settle(client);
@@ -64,7 +67,6 @@ impl Session {
             }
             return Ok(());
         }
-        let asked = Disconnect::of(message.payload()).terminate_debuggee;
         let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
         let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
@@ -72,6 +74,17 @@ impl Session {
             Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
         self.ask_to_end(message, purpose, debuggee);
         Ok(())
+    }
+
+    fn drives(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_some_and(|client| client.manners.role == Role::Drive)
+    }
+
+    /// Whether somebody stays for whom the session goes on. Those who only look on do not keep it from a driver.
+    fn others(&self, client: ClientId) -> bool {
+        let drives = self.drives(client);
+        let counts = |other: &Client| other.takes_part() && (!drives || other.manners.role == Role::Drive);
+        self.clients.iter().any(|(id, other)| *id != client && counts(other))
     }
 
     pub(crate) fn terminate(
@@ -207,17 +220,13 @@ impl Session {
         let Some(client) = self.clients.remove(&id) else {
             return self.odd();
         };
-        let asked_for = matches!(client.phase, ClientPhase::Leaving(CloseReason::Disconnected));
         self.fail_unanswered(client.unanswered());
         self.forget_breakpoints(id);
         if self.launcher == Some(id) {
-            let mut left = self.clients.iter().filter(|(_, client)| !client.is_leaving());
-            self.launcher = left.next().map(|(id, _)| *id);
+            self.pass_on_launch();
         }
         self.leaving.remove(&id);
-        if !asked_for {
-            self.nobody_is_left();
-        }
+        self.nobody_is_left();
     }
 
     /// If nobody is left, a program that we launched ends with its session; one that was attached to goes on.
@@ -258,6 +267,7 @@ impl Session {
         self.refuse_start(&Failure::loud(FailureId::EngineEnded, why.clone()));
         self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, why.clone()));
         self.ending = Ending::Stopping;
+        self.release_joiners();
         if !expected && !end.clean {
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n")});
             self.tell("output", &event("output", Some(body)), &SmallVec::new());

@@ -31,6 +31,7 @@ impl Session {
                 let exited = body.and_then(|body| body.str("reason")).as_deref() == Some("exited");
                 if let Some(thread) = body.filter(|_| exited).and_then(|body| body.i64("threadId")) {
                     known.threads.on_exited(thread);
+                    self.clients.values_mut().for_each(|client| client.belief.exited(thread));
                 }
                 self.forget_threads_read();
             }
@@ -44,11 +45,16 @@ impl Session {
         // js-debug's console objects can be opened long after the program went on.
         let life = this_stop.filter(|_| &*event != "output").unwrap_or(Life::Session);
         let found = references::by_name(message.bytes());
-        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, found).chain(explained).collect();
-        if self.root == Some(node) {
-            self.picture.note(&message, &edits);
-        }
+        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, None, found).chain(explained).collect();
+        self.note_picture(node, &message, &edits);
         self.tell(&event, &message, &edits);
+    }
+
+    /// Keeps what the engine of the root says for whoever comes later.
+    fn note_picture(&mut self, node: NodeId, message: &Message, edits: &SmallVec<[Edit; 2]>) {
+        if let Some(known) = self.nodes.get(&node).filter(|_| self.root == Some(node)) {
+            self.picture.note(message, edits, &known.threads);
+        }
     }
 
     /// Delivers an event to every client that declared that it can take it.
@@ -73,6 +79,10 @@ impl Session {
     fn on_progress_start(&mut self, node: NodeId, message: Message) {
         let request = message.payload().and_then(|body| body.get("requestId"));
         let named = request.and_then(|request| Some((request.span()?, ToEngine(request.as_i64()?))));
+        let body = message.payload();
+        let cut = body.and_then(|body| breakroom_dap::json::removal(body, "requestId"));
+        let anonymous: SmallVec<[Edit; 2]> = cut.into_iter().map(|cut| Edit::text(cut, "")).collect();
+        self.note_picture(node, &message, &anonymous);
         let Some((at, request)) = named else {
             return self.tell("progressStart", &message, &SmallVec::new());
         };
@@ -85,11 +95,7 @@ impl Session {
                 Some((asker, seq)) if asker == *id => {
                     client.event(message.clone(), SmallVec::from_iter([Edit::int(at.clone(), seq.0)]));
                 }
-                _ => {
-                    let body = message.payload();
-                    let cut = body.and_then(|body| breakroom_dap::json::removal(body, "requestId"));
-                    client.event(message.clone(), cut.into_iter().map(|cut| Edit::text(cut, "")).collect());
-                }
+                _ => client.event(message.clone(), anonymous.clone()),
             }
         }
     }
@@ -100,7 +106,7 @@ impl Session {
             return;
         }
         let message = event("output", Some(json!({"category": category, "output": text})));
-        self.picture.note(&message, &SmallVec::new());
+        self.note_picture(node, &message, &SmallVec::new());
         self.tell("output", &message, &SmallVec::new());
     }
 }

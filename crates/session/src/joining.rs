@@ -3,9 +3,11 @@
 //! A joiner is answered like any client, but hears nothing live until it has attached and configured itself. Then it
 //! gets the whole picture at once, and from there on what everybody gets.
 
+use breakroom_dap::view::{Capabilities, Run};
 use breakroom_dap::{Json, event};
 use smallvec::SmallVec;
 
+use crate::belief::Belief;
 use crate::client::Phase as ClientPhase;
 use crate::edge;
 use crate::failure::{Failure, FailureId};
@@ -20,6 +22,8 @@ pub(crate) enum Missing {
     AttachAndConfiguration,
     Attach,
     Configuration,
+    /// It did all it has to, before the engine said `initialized`.
+    Announcement,
 }
 
 /// Whether a joiner was told `initialized`.
@@ -34,14 +38,19 @@ pub(crate) enum Heard {
 pub(crate) enum Step {
     Attached,
     Configured,
+    /// It was told `initialized`.
+    Announced,
 }
 
 impl Missing {
-    fn after(self, step: Step) -> Option<Missing> {
+    fn after(self, step: Step, heard: Heard) -> Option<Missing> {
         match (self, step) {
             (Missing::AttachAndConfiguration, Step::Attached) => Some(Missing::Configuration),
             (Missing::AttachAndConfiguration, Step::Configured) => Some(Missing::Attach),
-            (Missing::Attach, Step::Attached) | (Missing::Configuration, Step::Configured) => None,
+            (Missing::Attach, Step::Attached) | (Missing::Configuration, Step::Configured) => {
+                (heard == Heard::Nothing).then_some(Missing::Announcement)
+            }
+            (Missing::Announcement, Step::Announced) => None,
             (missing, _) => Some(missing),
         }
     }
@@ -60,9 +69,12 @@ impl Session {
     /// What a joiner must do: a client is told by the capabilities whether it may configure.
     pub(crate) fn missing(&self) -> Missing {
         let node = self.root.and_then(|root| self.nodes.get(&root));
-        match node.is_some_and(|node| node.capabilities.configuration_done) {
-            true => Missing::AttachAndConfiguration,
-            false => Missing::Attach,
+        // What the engine took back or added later it was not told yet.
+        match node.map(|node| &node.phase) {
+            Some(Phase::Ready { answer }) if !Capabilities::of(answer.payload()).configuration_done => {
+                Missing::Attach
+            }
+            _ => Missing::AttachAndConfiguration,
         }
     }
 
@@ -90,13 +102,22 @@ impl Session {
     /// A joiner made a step; after the last one it is shown everything.
     pub(crate) fn advance(&mut self, id: ClientId, step: Step) {
         let Some(client) = self.clients.get_mut(&id) else { return };
-        let ClientPhase::Joining { missing, .. } = &mut client.phase else { return };
-        match missing.after(step) {
+        let ClientPhase::Joining { missing, heard } = &mut client.phase else { return };
+        match missing.after(step, *heard) {
             Some(left) => *missing = left,
             None => {
                 client.phase = ClientPhase::Configuring;
+                client.belief = Belief::default();
                 self.show(id);
             }
+        }
+    }
+
+    /// The engine is gone: who has attached need not wait any more, and is shown how it ended.
+    pub(crate) fn release_joiners(&mut self) {
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            self.advance(id, Step::Configured);
+            self.advance(id, Step::Announced);
         }
     }
 
@@ -104,13 +125,17 @@ impl Session {
     fn show(&mut self, id: ClientId) {
         let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else { return };
         let ended = matches!(node.phase, Phase::Ended { .. });
-        let told: Vec<_> = self.picture.events(&node.threads).cloned().collect();
-        for (message, edits) in told {
+        for (message, edits) in self.picture.events(&node.threads) {
             let name = message.event_name().unwrap_or_default().to_owned();
-            self.tell_one(id, &name, &message, edits);
-            if let Some(client) = self.clients.get_mut(&id).filter(|_| name == "stopped") {
-                client.believes_stopped(message.payload().and_then(|body| body.i64("threadId")));
+            let Run { thread, all, .. } = Run::of(message.payload());
+            if let Some(client) = self.clients.get_mut(&id) {
+                match &*name {
+                    "stopped" => client.belief.stopped(thread, all.unwrap_or(false)),
+                    "continued" => drop(client.belief.running(thread, all.unwrap_or(true))),
+                    _ => {}
+                }
             }
+            self.tell_one(id, &name, &message, edits);
         }
         if ended {
             self.tell_one(id, "terminated", &event("terminated", None), SmallVec::new());

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use breakroom_dap::json::removal;
 use breakroom_dap::view::Initialize;
-use breakroom_dap::{Edit, Json, Message};
+use breakroom_dap::{Edit, Json, Message, request};
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
-use crate::client::{Outgoing, Phase as ClientPhase};
-use crate::company::Manners;
+use crate::client::{Client, Outgoing, Phase as ClientPhase};
+use crate::company::{Manners, Role};
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::joining::Step;
-use crate::node::{Pending, Phase, Purpose, Then, Waiting};
+use crate::node::{Configuration, Lane, Pending, Phase, Purpose, Then, Waiting};
 use crate::requests::denied;
 use crate::session::Session;
 use crate::starting::introduction;
@@ -148,6 +148,12 @@ impl Session {
         }
         if let Some(known) = self.clients.get_mut(&client) {
             known.manners = Manners::of(own);
+            if known.manners.role == Role::Observe {
+                // What it set before it said so.
+                let text = "this client only observes";
+                self.refuse_breakpoints(Some(client), &|_| Failure::quiet(FailureId::OnlyObserves, text));
+                self.forget_breakpoints(client);
+            }
         }
         let elsewhere = own.and_then(|own| own.str("session")).filter(|_| !self.is_joining(client));
         if let (Some(session), Launch::Unasked) = (elsewhere, &self.launch) {
@@ -183,6 +189,8 @@ impl Session {
                 by_arguments => fixed.or(by_arguments),
             };
             self.start_engine(chosen.ok_or_else(|| nothing_to_choose_by(command))?);
+            // One that was replaced may have been configured already.
+            self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
         } else {
             self.engine_is_there(command)?;
         }
@@ -237,28 +245,59 @@ impl Session {
         match (command, failed) {
             ("launch" | "attach", Some(reason)) => self.launch = Launch::Failed { reason },
             ("disconnect", _) => self.disconnected(node, client),
+            ("configurationDone", _) => self.advance(client, Step::Configured),
             _ => {}
         }
     }
 
-    /// Only the launcher's reaches the engine, and only an engine that knows it.
+    /// Only the launcher's reaches the engine, once, and only an engine that knows it.
     pub(crate) fn configuration_done(
         &mut self,
         client: ClientId,
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
-        self.engine_is_there("configurationDone")?;
-        let known = self.root().is_none_or(|node| match node.phase {
-            Phase::Ready { .. } => node.capabilities.configuration_done,
-            _ => true,
-        });
-        if !known || self.launcher.is_some_and(|launcher| launcher != client) {
-            self.answer(client, seq, "configurationDone", None);
-            self.advance(client, Step::Configured);
-            return Ok(());
+        let there = self.engine_is_there("configurationDone");
+        // Whoever attached before the end is still shown how it ended.
+        if !self.is_joining(client) {
+            there.clone()?;
         }
-        self.forward(client, seq, "configurationDone", message)
+        let launches = self.launcher.is_none_or(|launcher| launcher == client);
+        let forwards = self.root().is_some_and(|node| {
+            let known = match node.phase {
+                Phase::Ready { .. } => node.capabilities.configuration_done,
+                _ => true,
+            };
+            match node.configuration {
+                Configuration::Told => return false,
+                _ if launches => node.configuration = Configuration::Told,
+                _ => node.configuration = Configuration::DoneByOthers,
+            }
+            known && launches
+        });
+        if forwards && there.is_ok() {
+            self.launcher = Some(client);
+            return self.forward(client, seq, "configurationDone", message);
+        }
+        self.answer(client, seq, "configurationDone", None);
+        self.advance(client, Step::Configured);
+        Ok(())
+    }
+
+    /// The launcher is gone: another takes its place, and if that one is done configuring, so is the engine.
+    pub(crate) fn pass_on_launch(&mut self) {
+        let mut heirs = self.clients.iter().filter(|(_, client)| client.takes_part());
+        let drives = |(_, client): &(&ClientId, &Client)| client.manners.role == Role::Drive;
+        self.launcher = heirs.clone().find(drives).or_else(|| heirs.next()).map(|(id, _)| *id);
+        let Some(node) = self.root().filter(|node| node.configuration == Configuration::DoneByOthers) else {
+            return;
+        };
+        node.configuration = Configuration::Told;
+        if matches!(node.phase, Phase::Ready { .. }) && node.capabilities.configuration_done {
+            let message = request("configurationDone", json!({}));
+            let pending = Pending { command: "configurationDone".into(), purpose: Purpose::Nobody };
+            node.push(Lane::Normal, Waiting::new(message, SmallVec::new(), Some(pending)));
+        }
     }
 }
 
@@ -327,7 +366,6 @@ fn launch_edits(arguments: Option<Json>, defaults: &Map<String, Value>) -> Small
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn edited(text: &str, defaults: Value) -> String {
         let whole = format!(r#"{{"seq":1,"type":"request","command":"launch","arguments":{text}}}"#);

@@ -105,6 +105,12 @@ impl Ledger {
         known.answered(message, success)
     }
 
+    /// What a new engine must be told: everything, since it knows nothing.
+    pub fn renew(&mut self) -> Vec<(ShelfId, Request)> {
+        let told = self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.renew()?)));
+        told.collect()
+    }
+
     /// Forgets an owner and says what the engine must be told because of it.
     pub fn forget(&mut self, owner: ClientId) -> Vec<(ShelfId, Request)> {
         self.numbers.remove(&owner);
@@ -133,17 +139,28 @@ impl Ledger {
     }
 
     /// Takes note of an engine's `breakpoint` event and says under which numbers whose breakpoints changed. An engine
-    /// that changes its own numbers is recognised by the place.
-    pub fn changed(&mut self, breakpoint: Json) -> Vec<(ClientId, i64)> {
+    /// that changes its own numbers is recognised by the place: in `source` if the event names one, else in the only
+    /// source that has a breakpoint in that line.
+    pub fn changed(
+        &mut self,
+        breakpoint: Json,
+        source: Option<&ShelfId>,
+        reason: Option<&str>,
+    ) -> Vec<(ClientId, i64)> {
+        let removed = reason == Some("removed");
         let by_number = |shelf: &&mut Shelf| shelf.knows(breakpoint.i64("id"));
         if let Some(shelf) = self.shelves.values_mut().find(by_number) {
-            return shelf.changed(breakpoint, shelf::By::Number);
+            return shelf.changed(breakpoint, shelf::By::Number, removed);
         }
-        self.shelves
-            .values_mut()
-            .map(|shelf| shelf.changed(breakpoint, shelf::By::Place))
-            .find(|owners| !owners.is_empty())
-            .unwrap_or_default()
+        let line = breakpoint.i64("line");
+        let fits = |(id, shelf): &(&ShelfId, &mut Shelf)| {
+            source.is_none_or(|source| *source == **id) && shelf.has_line(line)
+        };
+        let mut fitting = self.shelves.iter_mut().filter(fits);
+        match (fitting.next(), fitting.next()) {
+            (Some((_, shelf)), None) => shelf.changed(breakpoint, shelf::By::Place, removed),
+            _ => Vec::new(),
+        }
     }
 
     /// The numbers under which a client knows the engine's breakpoints.

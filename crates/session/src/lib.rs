@@ -5,6 +5,7 @@
 //! There is no clock, no socket and no process here, so that a seeded loop can play every order of events.
 
 mod access;
+mod belief;
 mod breakpoints;
 mod client;
 mod company;
@@ -28,6 +29,7 @@ mod references;
 mod replies;
 mod requests;
 mod reverse;
+mod scopes;
 mod session;
 mod starting;
 mod threads;

@@ -17,6 +17,8 @@ pub(crate) struct Origin {
     pub life: Life,
     pub kind: Kind,
     pub value: i64,
+    /// The engine's frame whose scope it is. lldb gives the scopes of every frame the same numbers.
+    pub scope_of: Option<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +71,7 @@ mod tests {
     use super::*;
 
     fn frame(value: i64) -> Origin {
-        Origin { node: NodeId(1), life: Life::Session, kind: Kind::Frame, value }
+        Origin { node: NodeId(1), life: Life::Session, kind: Kind::Frame, value, scope_of: None }
     }
 
     #[test]

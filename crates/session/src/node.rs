@@ -4,13 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use breakroom_dap::view::Capabilities;
-use breakroom_dap::{Edit, Message, Packet};
+use breakroom_dap::{Edit, Message, Packet, request};
+use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
+use crate::ledger::Asker;
 use crate::ledger::ShelfId;
-use crate::reads::Question;
+use crate::reads::Read;
+use crate::scopes::Scopes;
 use crate::threads::{Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
@@ -27,8 +30,10 @@ pub(crate) struct Node {
     pub phase: Phase,
     pub announced: Announced,
     pub gate: Gate,
+    pub configuration: Configuration,
     pub capabilities: Capabilities,
     pub threads: Threads,
+    pub scopes: Scopes,
     lanes: Lanes,
     pending: HashMap<ToEngine, Pending>,
     /// Requests in the order they were sent; answered ones leave when they reach the front.
@@ -66,6 +71,15 @@ pub(crate) enum Gate {
     UntilAnnounced,
 }
 
+/// Whether the engine was told that its configuration is done. It is told once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Configuration {
+    Open,
+    /// Somebody is done, but the launcher, whose word counts, is not.
+    DoneByOthers,
+    Told,
+}
+
 /// What to do with an answer of the engine.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -93,7 +107,9 @@ pub(crate) enum Then {
     Nothing,
     Resumes(Resumes),
     /// Whoever asked the same gets the same answer.
-    Serves(Question),
+    Serves(Read),
+    /// It may have changed what others have read.
+    Changes,
 }
 
 /// The request resumes this thread, or all.
@@ -158,8 +174,10 @@ impl Node {
             phase: Phase::Starting,
             announced: Announced::NotYet,
             gate: Gate::Open,
+            configuration: Configuration::Open,
             capabilities: Capabilities::default(),
             threads: Threads::default(),
+            scopes: Scopes::default(),
             lanes: Lanes::default(),
             pending: HashMap::new(),
             watch: VecDeque::new(),
@@ -182,6 +200,18 @@ impl Node {
             Lane::Urgent => self.lanes.urgent.push_back(waiting),
             Lane::Normal => self.lanes.normal.push_back(waiting),
         }
+    }
+
+    /// Makes sure that what follows is about this frame.
+    pub fn look_into(&mut self, frame: i64, command: &str, life: Life) {
+        if command != "scopes" && self.scopes.looks_elsewhere(frame) {
+            let message = request("scopes", json!({"frameId": frame}));
+            let pending = Pending { command: "scopes".into(), purpose: Purpose::Nobody };
+            let mut waiting = Waiting::new(message, SmallVec::new(), Some(pending));
+            waiting.uses.push(life);
+            self.push(Lane::Normal, waiting);
+        }
+        self.scopes.select(frame);
     }
 
     /// Puts something before all that waits: `initialize`, and the `launch` that everything else builds on.
@@ -212,7 +242,11 @@ impl Node {
             pending => pending,
         };
         self.last.0 += 1;
-        if let Some(pending) = pending {
+        if let Some(mut pending) = pending {
+            if let Purpose::Client { client, then: Then::Resumes(resumes), .. } = &mut pending.purpose {
+                let Resumes { thread, single, resume } = *resumes;
+                resumes.resume = self.threads.resume_is_sent(resume, thread, single, *client);
+            }
             self.pending.insert(self.last, pending);
             self.watch.push_back((now, self.last));
         }
@@ -254,6 +288,14 @@ impl Node {
         // A client that repeats its numbers means the last one.
         let sent = self.pending.iter().filter(|(_, pending)| is_it(pending));
         sent.map(|(seq, _)| *seq).max()
+    }
+
+    /// A request of this client that has no answer, sent or not.
+    pub fn find(&mut self, client: ClientId, asked: FromClient) -> Option<&mut Pending> {
+        let sent = self.sent(client, asked);
+        let mut waiting = self.lanes.normal.iter_mut().rev().filter_map(|waiting| waiting.pending.as_mut());
+        let waiting = waiting.find(|pending| pending.is_from(client, asked));
+        waiting.or(sent.and_then(|seq| self.pending.get_mut(&seq)))
     }
 
     /// Who waits for the answer to this request.
@@ -309,6 +351,14 @@ impl Node {
 impl Pending {
     fn is_from(&self, client: ClientId, asked: FromClient) -> bool {
         matches!(self.purpose, Purpose::Client { client: whose, seq, .. } if whose == client && seq == asked)
+    }
+
+    /// Makes the request another's, and says which it is.
+    pub fn hand_on(&mut self, to: Asker) -> Box<str> {
+        if let Purpose::Client { client, seq, .. } = &mut self.purpose {
+            (*client, *seq) = (to.client, to.seq);
+        }
+        self.command.clone()
     }
 
     /// Who waits for the answer.

@@ -2,12 +2,15 @@
 //!
 //! It is kept from the engine's own events as they pass, so a late joiner costs the engine nothing.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use breakroom_dap::{Edit, Envelope, Message};
+use breakroom_dap::view::Run;
+use breakroom_dap::{Edit, Envelope, Json, Message, event};
+use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
-use crate::threads::Threads;
+use crate::belief::Belief;
+use crate::threads::{Epoch, Threads};
 
 /// As much of the console as a late joiner gets.
 const OUTPUT_BYTES: usize = 256 << 10;
@@ -16,6 +19,8 @@ type Told = (Message, SmallVec<[Edit; 2]>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
+    /// What the engine said about its capabilities since it answered `initialize`.
+    capabilities: Map<String, Value>,
     process: Option<Told>,
     /// The threads that live, by id, with the event that announced each.
     threads: BTreeMap<i64, Told>,
@@ -23,9 +28,19 @@ pub(crate) struct Picture {
     loaded: Vec<(Loaded, Told)>,
     output: VecDeque<Told>,
     output_bytes: usize,
-    /// The last stop of each thread that has stopped; the latest is last.
-    stops: Vec<(Option<i64>, Told)>,
+    /// The last stop of each thread that has stopped, with the epoch that it began; the latest is last.
+    stops: Vec<Stop>,
+    /// What is in progress, by the raw text of its id.
+    progress: Vec<(Box<[u8]>, Told)>,
     exited: Option<Told>,
+    terminated: Option<Told>,
+}
+
+#[derive(Debug)]
+struct Stop {
+    thread: Option<i64>,
+    epoch: Epoch,
+    told: Told,
 }
 
 /// A module by its id or a source by its path.
@@ -37,7 +52,7 @@ enum Loaded {
 
 impl Picture {
     /// Takes note of an event that is being told to everybody.
-    pub fn note(&mut self, message: &Message, edits: &SmallVec<[Edit; 2]>) {
+    pub fn note(&mut self, message: &Message, edits: &SmallVec<[Edit; 2]>, threads: &Threads) {
         let Envelope::Event { event } = message.envelope() else { return };
         let told = (message.clone(), edits.clone());
         let body = message.payload();
@@ -46,14 +61,29 @@ impl Picture {
         match &**event {
             "process" => self.process = Some(told),
             "exited" => self.exited = Some(told),
+            "terminated" => self.terminated = Some(told),
+            "capabilities" => {
+                let said = body.and_then(|body| body.get("capabilities")).and_then(Json::raw);
+                let said: Option<Map<String, Value>> = said.and_then(|raw| serde_json::from_slice(raw).ok());
+                self.capabilities.extend(said.unwrap_or_default());
+            }
+            "progressStart" | "progressEnd" => {
+                let Some(id) = body.and_then(|body| body.get("progressId")).and_then(Json::raw) else {
+                    return;
+                };
+                self.progress.retain(|(known, _)| **known != *id);
+                if &**event == "progressStart" {
+                    self.progress.push((id.into(), told));
+                }
+            }
             "stopped" => {
-                self.stops.retain(|(stopped, _)| *stopped != thread);
-                self.stops.push((thread, told));
+                self.stops.retain(|stop| stop.thread != thread);
+                self.stops.push(Stop { thread, epoch: threads.epoch(thread), told });
             }
             "thread" => match (thread, reason.as_deref()) {
                 (Some(thread), Some("exited")) => {
                     self.threads.remove(&thread);
-                    self.stops.retain(|(stopped, _)| *stopped != Some(thread));
+                    self.stops.retain(|stop| stop.thread != Some(thread));
                 }
                 (Some(thread), _) => {
                     self.threads.insert(thread, told);
@@ -99,25 +129,76 @@ impl Picture {
     }
 
     /// The events that tell a joiner everything, in an order any client understands.
-    pub fn events<'a>(&'a self, threads: &'a Threads) -> impl Iterator<Item = &'a Told> {
-        let stops = self.stops.iter().filter(|(thread, _)| threads.is_stopped(*thread)).map(|(_, told)| told);
-        self.process
-            .iter()
-            .chain(self.threads.values())
-            .chain(self.loaded.iter().map(|(_, told)| told))
-            .chain(&self.output)
-            .chain(stops)
-            .chain(&self.exited)
+    pub fn events(&self, threads: &Threads) -> Vec<Told> {
+        let capabilities = || plain("capabilities", json!({"capabilities": self.capabilities}));
+        let capabilities = (!self.capabilities.is_empty()).then(capabilities);
+        let process = capabilities.into_iter().chain(self.process.clone());
+        let loaded = self.loaded.iter().map(|(_, told)| told);
+        let progress = self.progress.iter().map(|(_, told)| told);
+        let known = self.threads.values().chain(loaded).chain(&self.output).chain(progress);
+        process
+            .chain(known.cloned())
+            .chain(self.runs(threads))
+            .chain(self.exited.clone())
+            .chain(self.terminated.clone())
+            .collect()
     }
+
+    /// The threads that were heard of by name.
+    pub fn named(&self, threads: &Threads) -> BTreeSet<i64> {
+        threads.named().chain(self.threads.keys().copied()).collect()
+    }
+
+    /// The stops that last, in their own words. Where those leave a wrong impression, because a thread went on alone or
+    /// the one that announced the stop is gone, it is put right.
+    fn runs(&self, threads: &Threads) -> Vec<Told> {
+        let named = self.named(threads);
+        let lasts = |Stop { thread, epoch, .. }: &&Stop| {
+            threads.is_stopped(*thread) && threads.epoch(*thread) == *epoch
+        };
+        let lasting: Vec<_> = self.stops.iter().filter(lasts).collect();
+        let of_all = |stop: &Stop| stop.thread.is_none() || Run::of(stop.told.0.payload()).all == Some(true);
+        let mut belief = Belief::default();
+        let mut told = Vec::new();
+        if threads.is_stopped(None) && !lasting.iter().any(|stop| of_all(stop)) {
+            let one = named.iter().find(|thread| threads.is_stopped(Some(**thread)));
+            let body = match one {
+                Some(thread) => json!({"reason": "pause", "threadId": thread, "allThreadsStopped": true}),
+                None => json!({"reason": "pause", "allThreadsStopped": true}),
+            };
+            told.push(plain("stopped", body));
+            belief.stopped(None, true);
+        }
+        lasting.iter().for_each(|stop| belief.stopped(stop.thread, of_all(stop)));
+        let differs = |thread: &&i64| belief.is_stopped(Some(**thread)) != threads.is_stopped(Some(**thread));
+        let mut afterwards = Vec::new();
+        for thread in named.iter().filter(differs) {
+            if threads.is_stopped(Some(*thread)) {
+                let body = json!({"reason": "pause", "threadId": thread, "allThreadsStopped": false});
+                told.push(plain("stopped", body));
+            } else {
+                let body = json!({"threadId": thread, "allThreadsContinued": false});
+                afterwards.push(plain("continued", body));
+            }
+        }
+        told.extend(lasting.into_iter().map(|stop| stop.told.clone()));
+        told.extend(afterwards);
+        told
+    }
+}
+
+fn plain(name: &str, body: Value) -> Told {
+    (event(name, Some(body)), SmallVec::new())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn note(picture: &mut Picture, event: &str, body: &str) {
+    fn note(picture: &mut Picture, threads: &Threads, event: &str, body: &str) {
         let text = format!(r#"{{"seq":0,"type":"event","event":"{event}","body":{body}}}"#);
-        picture.note(&Message::from_engine(text.into_bytes().into()).unwrap(), &SmallVec::new());
+        let message = Message::from_engine(text.into_bytes().into()).unwrap();
+        picture.note(&message, &SmallVec::new(), threads);
     }
 
     fn told(picture: &Picture, threads: &Threads) -> Vec<String> {
@@ -127,25 +208,25 @@ mod tests {
             let body = message.payload().and_then(|body| body.raw()).unwrap();
             String::from_utf8(body.to_vec()).unwrap()
         };
-        picture.events(threads).map(text).collect()
+        picture.events(threads).iter().map(text).collect()
     }
 
     #[test]
     fn a_joiner_hears_what_still_holds_in_a_sensible_order() {
         let mut picture = Picture::default();
         let mut threads = Threads::default();
-        note(&mut picture, "output", r#"{"output":"a"}"#);
-        note(&mut picture, "module", r#"{"reason":"new","module":{"id":1,"name":"old"}}"#);
-        note(&mut picture, "module", r#"{"reason":"changed","module":{"id":1,"name":"m"}}"#);
-        note(&mut picture, "module", r#"{"reason":"new","module":{"id":2}}"#);
-        note(&mut picture, "module", r#"{"reason":"removed","module":{"id":2}}"#);
-        note(&mut picture, "thread", r#"{"reason":"started","threadId":1}"#);
-        note(&mut picture, "thread", r#"{"reason":"started","threadId":2}"#);
-        note(&mut picture, "thread", r#"{"reason":"exited","threadId":2}"#);
-        note(&mut picture, "process", r#"{"name":"p"}"#);
+        note(&mut picture, &threads, "output", r#"{"output":"a"}"#);
+        note(&mut picture, &threads, "module", r#"{"reason":"new","module":{"id":1,"name":"old"}}"#);
+        note(&mut picture, &threads, "module", r#"{"reason":"changed","module":{"id":1,"name":"m"}}"#);
+        note(&mut picture, &threads, "module", r#"{"reason":"new","module":{"id":2}}"#);
+        note(&mut picture, &threads, "module", r#"{"reason":"removed","module":{"id":2}}"#);
+        note(&mut picture, &threads, "thread", r#"{"reason":"started","threadId":1}"#);
+        note(&mut picture, &threads, "thread", r#"{"reason":"started","threadId":2}"#);
+        note(&mut picture, &threads, "thread", r#"{"reason":"exited","threadId":2}"#);
+        note(&mut picture, &threads, "process", r#"{"name":"p"}"#);
         for thread in [1, 3, 1] {
             threads.on_stopped(Some(thread), false);
-            note(&mut picture, "stopped", &format!(r#"{{"threadId":{thread}}}"#));
+            note(&mut picture, &threads, "stopped", &format!(r#"{{"threadId":{thread}}}"#));
         }
         assert_eq!(
             told(&picture, &threads),
@@ -163,10 +244,32 @@ mod tests {
     }
 
     #[test]
-    fn old_output_is_forgotten() {
+    fn a_thread_that_went_on_alone_is_not_shown_as_stopped_with_the_others() {
         let mut picture = Picture::default();
+        let mut threads = Threads::default();
+        threads.on_stopped(Some(1), true);
+        note(&mut picture, &threads, "stopped", r#"{"threadId":1,"allThreadsStopped":true}"#);
+        threads.on_continued(Some(2), false);
+        assert_eq!(
+            told(&picture, &threads),
+            [r#"{"threadId":1,"allThreadsStopped":true}"#, r#"{"allThreadsContinued":false,"threadId":2}"#]
+        );
+        threads.on_continued(Some(1), false);
+        assert_eq!(
+            told(&picture, &threads),
+            [
+                r#"{"allThreadsStopped":true,"reason":"pause"}"#,
+                r#"{"allThreadsContinued":false,"threadId":1}"#,
+                r#"{"allThreadsContinued":false,"threadId":2}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn old_output_is_forgotten() {
+        let (mut picture, threads) = (Picture::default(), Threads::default());
         for _ in 0..100 {
-            note(&mut picture, "output", &format!(r#"{{"output":"{}"}}"#, "x".repeat(10_000)));
+            note(&mut picture, &threads, "output", &format!(r#"{{"output":"{}"}}"#, "x".repeat(10_000)));
         }
         assert!(picture.output_bytes <= OUTPUT_BYTES && picture.output.len() < 30);
     }

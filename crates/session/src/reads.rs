@@ -2,13 +2,15 @@
 //!
 //! An answer is kept as long as the stop that it belongs to, and no longer than anybody may have changed what it says.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use breakroom_dap::{Edit, Json, Message};
+use breakroom_dap::{Json, Message, references};
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::ledger::Asker;
+use crate::node::Node;
+use crate::references::Resolved;
 use crate::session::Session;
 use crate::threads::Life;
 
@@ -18,8 +20,9 @@ const MAX_BYTES: usize = 8 << 20;
 /// Requests that change nothing and whose answers last as long as their stop.
 const READS: [&str; 5] = ["threads", "stackTrace", "scopes", "variables", "exceptionInfo"];
 
-/// Requests after which what was read still holds. Everything else may have changed anything.
-const HARMLESS: [&str; 24] = [
+/// Requests after which what was read still holds, or the engine itself says what does not. Everything else may have
+/// changed anything.
+const HARMLESS: [&str; 27] = [
     "threads",
     "stackTrace",
     "scopes",
@@ -44,6 +47,9 @@ const HARMLESS: [&str; 24] = [
     "cancel",
     "pause",
     "configurationDone",
+    "restart",
+    "terminate",
+    "terminateThreads",
 ];
 
 /// A question in the engine's own numbers, however the asker wrote it.
@@ -52,111 +58,133 @@ pub(crate) struct Question {
     node: NodeId,
     command: Box<str>,
     arguments: Box<str>,
+    /// The stop that it is about: the same words mean something else in the next one.
+    life: Life,
+    /// The frame whose scopes it asks for or looks into.
+    frame: Option<i64>,
 }
 
+/// One request to the engine that may answer several clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Read(u64);
+
 #[derive(Debug)]
-enum Known {
-    /// On its way; these wait for the same answer.
-    Asked {
-        waiting: Vec<Asker>,
-    },
-    Answered {
-        message: Message,
-        life: Life,
-    },
+struct UnderWay {
+    question: Question,
+    /// Who waits besides the one whose request it is.
+    waiting: Vec<Asker>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    known: HashMap<Question, Known>,
+    under_way: BTreeMap<Read, UnderWay>,
+    /// The reads that may be joined, and whose answers may be kept: nothing has changed since they were asked.
+    fresh: HashMap<Question, Read>,
+    answers: HashMap<Question, Message>,
     bytes: usize,
+    /// Variables that the engine computes only when they are read, by its own references. Each reading is a computation
+    /// that somebody asked for, so no answer serves two.
+    lazy: HashSet<(NodeId, Life, i64)>,
+    last: u64,
 }
 
 /// What is to be done about a question.
 pub(crate) enum Ask {
     /// Nobody asked it yet: the engine must be.
-    Engine,
+    Engine(Read),
     /// It is on its way already.
     Joined,
     Answered {
         message: Message,
-        life: Life,
+        frame: Option<i64>,
     },
 }
 
 impl Reads {
-    pub fn ask(&mut self, question: &Question, asker: Asker) -> Ask {
-        match self.known.get_mut(question) {
-            Some(Known::Asked { waiting }) => {
-                waiting.push(asker);
-                Ask::Joined
-            }
-            Some(Known::Answered { message, life }) => {
-                Ask::Answered { message: message.clone(), life: *life }
-            }
-            None => {
-                self.known.insert(question.clone(), Known::Asked { waiting: Vec::new() });
-                Ask::Engine
-            }
+    pub fn ask(&mut self, question: Question, asker: Asker) -> Ask {
+        if let Some(message) = self.answers.get(&question) {
+            return Ask::Answered { message: message.clone(), frame: question.frame };
         }
+        let fresh = self.fresh.get(&question).and_then(|read| self.under_way.get_mut(read));
+        if let Some(under_way) = fresh {
+            under_way.waiting.push(asker);
+            return Ask::Joined;
+        }
+        self.last += 1;
+        let read = Read(self.last);
+        self.fresh.insert(question.clone(), read);
+        self.under_way.insert(read, UnderWay { question, waiting: Vec::new() });
+        Ask::Engine(read)
     }
 
     /// The engine answered; says who else waits. A failure is an answer for them, but not for whoever asks later.
-    pub fn answered(
-        &mut self,
-        question: Question,
-        message: &Message,
-        life: Life,
-        success: bool,
-    ) -> Vec<Asker> {
-        let Some(Known::Asked { waiting }) = self.known.remove(&question) else { return Vec::new() };
-        if success {
-            self.bytes += message.len();
-            if self.bytes > MAX_BYTES {
-                self.forget(|_, _| true);
-                self.bytes = message.len();
+    pub fn answered(&mut self, read: Read, message: &Message, success: bool) -> (Vec<Asker>, Option<i64>) {
+        let Some(UnderWay { question, waiting }) = self.under_way.remove(&read) else {
+            return (Vec::new(), None);
+        };
+        let frame = question.frame;
+        if self.fresh.get(&question) == Some(&read) {
+            self.fresh.remove(&question);
+            if success {
+                self.keep(question, message);
             }
-            self.known.insert(question, Known::Answered { message: message.clone(), life });
+        }
+        (waiting, frame)
+    }
+
+    fn keep(&mut self, question: Question, message: &Message) {
+        self.bytes += message.len();
+        if self.bytes > MAX_BYTES {
+            self.answers.clear();
+            self.bytes = message.len();
+        }
+        self.answers.insert(question, message.clone());
+    }
+
+    /// The request will not be sent after all; says who else waited for it.
+    pub fn give_up(&mut self, read: Read) -> Vec<Asker> {
+        let Some(UnderWay { question, waiting }) = self.under_way.remove(&read) else { return Vec::new() };
+        if self.fresh.get(&question) == Some(&read) {
+            self.fresh.remove(&question);
         }
         waiting
     }
 
-    /// Forgets answers. Questions that are on their way are still answered.
-    fn forget(&mut self, mut gone: impl FnMut(&Question, Life) -> bool) {
+    /// Forgets answers. Questions that are on their way are still answered, but only to those who wait for them now.
+    fn forget(&mut self, mut gone: impl FnMut(&Question) -> bool) {
         let bytes = &mut self.bytes;
-        self.known.retain(|question, known| match known {
-            Known::Answered { message, life } if gone(question, *life) => {
-                *bytes = bytes.saturating_sub(message.len());
-                false
-            }
-            _ => true,
+        self.fresh.retain(|question, _| !gone(question));
+        self.answers.retain(|question, message| {
+            let gone = gone(question);
+            *bytes = bytes.saturating_sub(if gone { message.len() } else { 0 });
+            !gone
         });
+    }
+
+    /// Takes the next in line for an answer, to stand in for one who does not want it any more.
+    pub fn next_in_line(&mut self, read: Read) -> Option<Asker> {
+        let waiting = &mut self.under_way.get_mut(&read)?.waiting;
+        (!waiting.is_empty()).then(|| waiting.remove(0))
     }
 
     /// Takes back what a client waits for without being the one who asked the engine.
     pub fn withdraw(&mut self, client: ClientId, only: Option<FromClient>) -> Vec<(Asker, Box<str>)> {
         let mut left = Vec::new();
-        for (question, known) in &mut self.known {
-            if let Known::Asked { waiting } = known {
-                let leaves =
-                    |asker: &mut Asker| asker.client == client && only.is_none_or(|only| asker.seq == only);
-                left.extend(waiting.extract_if(.., leaves).map(|asker| (asker, question.command.clone())));
-            }
+        for UnderWay { question, waiting } in self.under_way.values_mut() {
+            let leaves =
+                |asker: &mut Asker| asker.client == client && only.is_none_or(|only| asker.seq == only);
+            left.extend(waiting.extract_if(.., leaves).map(|asker| (asker, question.command.clone())));
         }
         left
     }
 
     /// Everybody who waits, because the engine will not answer any more.
     pub fn abandon(&mut self) -> Vec<(Asker, Box<str>)> {
-        self.bytes = 0;
-        let each = |(question, known): (Question, Known)| {
-            let waiting = match known {
-                Known::Asked { waiting } => waiting,
-                Known::Answered { .. } => Vec::new(),
-            };
+        let under_way = std::mem::take(self).under_way;
+        let each = |UnderWay { question, waiting }: UnderWay| {
             waiting.into_iter().map(move |asker| (asker, question.command.clone()))
         };
-        self.known.drain().flat_map(each).collect()
+        under_way.into_values().flat_map(each).collect()
     }
 }
 
@@ -165,10 +193,10 @@ impl Session {
     pub(crate) fn question(
         &self,
         command: &str,
-        life: Life,
+        Resolved { edits, life, frame, .. }: &Resolved,
         message: &Message,
-        edits: &SmallVec<[Edit; 2]>,
     ) -> Option<Question> {
+        let life = *life;
         if !READS.contains(&command) {
             return None;
         }
@@ -185,46 +213,73 @@ impl Session {
             None => String::new(),
             Some(_) => {
                 let edited = message.edited(edits.clone()).ok()?;
-                let raw = edited.payload().and_then(Json::raw)?;
-                serde_json::from_slice::<serde_json::Value>(raw).ok()?.to_string()
+                let arguments = edited.payload()?;
+                let reference = arguments.i64("variablesReference");
+                let lazy = |reference| self.reads.lazy.contains(&(node.id, life, reference));
+                if reference.is_some_and(lazy) {
+                    return None;
+                }
+                serde_json::from_slice::<serde_json::Value>(arguments.raw()?).ok()?.to_string()
             }
         };
-        Some(Question { node: node.id, command: command.into(), arguments: arguments.into() })
+        Some(Question {
+            node: node.id,
+            command: command.into(),
+            arguments: arguments.into(),
+            life,
+            frame: *frame,
+        })
     }
 
-    /// A request was sent that may have changed what others have read.
-    pub(crate) fn note_effects(&mut self, command: &str, by: ClientId, arguments: Option<Json>) {
+    /// Remembers which variables of an answer are computed only when they are read.
+    pub(crate) fn note_lazy(&mut self, node: NodeId, life: Life, message: &Message) {
+        let Some(body) = message.payload() else { return };
+        let lazy = references::lazy(message.bytes(), body);
+        self.reads.lazy.extend(lazy.into_iter().map(|reference| (node, life, reference)));
+    }
+
+    /// Whether a request may change what others have read.
+    pub(crate) fn may_change(command: &str, arguments: Option<Json>) -> bool {
         let evaluates_quietly = || {
             let context = arguments.and_then(|arguments| arguments.str("context"));
             matches!(context.as_deref(), Some("watch" | "hover" | "clipboard" | "variables"))
         };
-        if HARMLESS.contains(&command) || (command == "evaluate" && evaluates_quietly()) {
+        !(HARMLESS.contains(&command) || command == "evaluate" && evaluates_quietly())
+    }
+
+    /// Something may have changed: the others are told to read again.
+    pub(crate) fn on_changed(&mut self, node: NodeId, command: &str, by: ClientId, success: bool) {
+        self.forget_reads();
+        let known = matches!(command, "setVariable" | "setExpression" | "writeMemory");
+        let stopped = self.nodes.get(&node).is_some_and(|node| node.threads.any_stopped());
+        if !stopped || (known && !success) {
             return;
         }
-        self.forget_reads();
-        if matches!(command, "setVariable" | "setExpression" | "writeMemory" | "evaluate") {
-            let changed =
-                breakroom_dap::event("invalidated", Some(serde_json::json!({"areas": ["variables"]})));
-            for id in self.clients.keys().copied().filter(|id| *id != by).collect::<Vec<_>>() {
-                self.tell_one(id, "invalidated", &changed, SmallVec::new());
-            }
+        let area = if known || command == "evaluate" { "variables" } else { "all" };
+        let changed = breakroom_dap::event("invalidated", Some(serde_json::json!({"areas": [area]})));
+        for id in self.clients.keys().copied().filter(|id| *id != by).collect::<Vec<_>>() {
+            self.tell_one(id, "invalidated", &changed, SmallVec::new());
         }
     }
 
     /// Forgets what was read in stops that ended.
     pub(crate) fn forget_ended_reads(&mut self) {
         let nodes = &self.nodes;
-        self.reads.forget(|question, life| {
-            nodes.get(&question.node).is_none_or(|node| !node.threads.is_alive(life))
-        });
+        let alive =
+            |node: NodeId, life: Life| nodes.get(&node).is_some_and(|node| node.threads.is_alive(life));
+        self.reads.forget(|question| !alive(question.node, question.life));
+        self.reads.lazy.retain(|(node, life, _)| alive(*node, *life));
+        for Node { threads, scopes, .. } in self.nodes.values_mut() {
+            scopes.retain(|life| threads.is_alive(life));
+        }
     }
 
     pub(crate) fn forget_reads(&mut self) {
-        self.reads.forget(|_, _| true);
+        self.reads.forget(|_| true);
     }
 
     /// Threads came or went.
     pub(crate) fn forget_threads_read(&mut self) {
-        self.reads.forget(|question, _| &*question.command == "threads");
+        self.reads.forget(|question| &*question.command == "threads");
     }
 }

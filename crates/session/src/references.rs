@@ -3,15 +3,16 @@
 //! They are looked at twice: when a request comes, and again when its turn to be sent comes, since a stop may end
 //! while the request waits for an engine that does not read.
 
-use breakroom_dap::references;
+use breakroom_dap::references::{self, Kind};
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Json};
 use smallvec::SmallVec;
 
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, NodeId};
+use crate::ledger::Asker;
 use crate::minted::Unknown;
-use crate::node::{Pending, Resumes};
+use crate::node::{Pending, Purpose, Resumes, Then};
 use crate::session::Session;
 use crate::threads::{Life, ResumedBy};
 
@@ -22,6 +23,8 @@ pub(crate) struct Resolved {
     pub life: Life,
     /// The lives of the references in the request.
     pub uses: SmallVec<[Life; 1]>,
+    /// The engine's frame whose scopes the request asks for or looks into.
+    pub frame: Option<i64>,
 }
 
 impl Session {
@@ -29,6 +32,7 @@ impl Session {
     pub(crate) fn resolve(&mut self, command: &str, arguments: Option<Json>) -> Result<Resolved, Failure> {
         let mut edits = SmallVec::new();
         let mut uses = SmallVec::new();
+        let mut frame = None;
         for reference in arguments.into_iter().flat_map(references::in_request) {
             let found = self.minted.origin(reference.kind, reference.value);
             let origin = found.map_err(|unknown| match unknown {
@@ -47,12 +51,16 @@ impl Session {
             })?;
             edits.push(Edit::int(reference.at, origin.value));
             uses.push(origin.life);
+            frame = match origin.kind {
+                Kind::Frame if command == "scopes" => Some(origin.value),
+                _ => origin.scope_of,
+            };
         }
         let life = match uses.first() {
             Some(life) => *life,
             None => self.life_of_answer(command, arguments)?,
         };
-        Ok(Resolved { edits, life, uses })
+        Ok(Resolved { edits, life, uses, frame })
     }
 
     /// How long the references in the answer to a request without any will live.
@@ -96,9 +104,14 @@ impl Session {
         if let Some(node) = self.nodes.get_mut(&node) {
             node.take_back_resume(&pending);
         }
-        if let Some((client, seq)) = pending.asker() {
-            let text = format!("`{}` was not sent: the stop that it refers to ended first.", pending.command);
-            let refusal = Failure::quiet(FailureId::StaleReference, text);
+        let others = match pending.purpose {
+            Purpose::Client { then: Then::Serves(read), .. } => self.reads.give_up(read),
+            _ => Vec::new(),
+        };
+        let text = format!("`{}` was not sent: the stop that it refers to ended first.", pending.command);
+        let refusal = Failure::quiet(FailureId::StaleReference, text);
+        let asker = pending.asker().map(|(client, seq)| Asker { client, seq });
+        for Asker { client, seq } in asker.into_iter().chain(others) {
             self.refuse(client, seq, &pending.command, &refusal);
         }
     }

@@ -34,20 +34,25 @@ impl Session {
             }
             Purpose::Client { client, seq, life, then } => {
                 let failed = (!success).then(|| why(&message));
-                let others = match then {
-                    Then::Nothing => Vec::new(),
+                let (others, frame) = match then {
+                    Then::Nothing => (Vec::new(), None),
                     Then::Resumes(resumes) => {
                         self.on_resume_answered(node, client, resumes, &message, success);
-                        Vec::new()
+                        (Vec::new(), None)
                     }
-                    Then::Serves(question) => self.reads.answered(question, &message, life, success),
+                    Then::Serves(read) => self.reads.answered(read, &message, success),
+                    Then::Changes => {
+                        self.on_changed(node, &pending.command, client, success);
+                        (Vec::new(), None)
+                    }
                 };
+                self.note_lazy(node, life, &message);
                 if &*pending.command == "disconnect" {
                     // Nothing may follow its answer, so what else is open is answered first.
                     self.settle(client);
                 }
                 for asker in std::iter::once(Asker { client, seq }).chain(others) {
-                    self.deliver(asker, &pending.command, life, &message);
+                    self.deliver(asker, &pending.command, life, frame, &message);
                 }
                 self.after_answer(node, client, &pending.command, failed);
             }
@@ -55,13 +60,24 @@ impl Session {
     }
 
     /// Hands an answer of the engine to one who asked, in that client's numbers.
-    pub(crate) fn deliver(&mut self, to: Asker, command: &str, life: Life, message: &Message) {
+    pub(crate) fn deliver(
+        &mut self,
+        to: Asker,
+        command: &str,
+        life: Life,
+        frame: Option<i64>,
+        message: &Message,
+    ) {
         let Some(node) = self.root else { return };
         let mut edits: SmallVec<[Edit; 2]> = message.answering(to.seq.0).into_iter().collect();
         edits.extend(message.naming(command));
         if let Some(body) = message.payload() {
             let found = references::in_response(command, message.bytes(), body);
-            edits.extend(self.mint(node, life, found));
+            let scope_of = frame.filter(|_| command == "scopes");
+            if let (Some(frame), Some(node)) = (scope_of, self.nodes.get_mut(&node)) {
+                node.scopes.note(life, frame, found.iter().map(|reference| reference.value));
+            }
+            edits.extend(self.mint(node, life, scope_of, found));
             if let Some(asker) = self.clients.get(&to.client) {
                 edits.extend(edge::to_client(&asker.declared, command, body));
             }
@@ -76,10 +92,11 @@ impl Session {
         &mut self,
         node: NodeId,
         life: Life,
+        scope_of: Option<i64>,
         found: Vec<Reference>,
     ) -> impl Iterator<Item = Edit> + use<'_> {
         found.into_iter().filter_map(move |Reference { kind, at, value }| {
-            let number = self.minted.mint(Origin { node, life, kind, value })?;
+            let number = self.minted.mint(Origin { node, life, kind, value, scope_of })?;
             Some(Edit::int(at, number))
         })
     }
@@ -98,7 +115,7 @@ impl Session {
         if success {
             let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
             known.threads.commit_resume(resumes.thread, all, resumes.resume);
-            self.tell_resumed(client, resumes.thread, all);
+            self.on_resumed(node, client, resumes.thread, all);
         } else {
             known.threads.abort_resume(resumes.resume);
         }

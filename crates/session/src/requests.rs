@@ -116,7 +116,8 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         self.engine_is_there(command)?;
-        let Resolved { mut edits, life, uses } = self.resolve(command, message.payload())?;
+        let mut resolved = self.resolve(command, message.payload())?;
+        let edits = &mut resolved.edits;
         if let Some(declared) = self.clients.get(&client).map(|client| &client.declared) {
             edits.extend(edge::from_client(declared, command, message.payload()));
         }
@@ -125,24 +126,31 @@ impl Session {
             edits.extend(started.map(own_record).transpose()?.flatten());
         }
         let then = if RESUMES.contains(&command) {
-            self.begin_resume(client, life, Run::of(message.payload()))?.map_or(Then::Nothing, Then::Resumes)
-        } else if let Some(question) = self.question(command, life, &message, &edits) {
-            match self.reads.ask(&question, Asker { client, seq }) {
-                Ask::Engine => Then::Serves(question),
+            self.begin_resume(client, resolved.life, Run::of(message.payload()))?
+                .map_or(Then::Nothing, Then::Resumes)
+        } else if let Some(question) = self.question(command, &resolved, &message) {
+            match self.reads.ask(question, Asker { client, seq }) {
+                Ask::Engine(read) => Then::Serves(read),
                 Ask::Joined => return Ok(()),
-                Ask::Answered { message, life } => {
-                    self.deliver(Asker { client, seq }, command, life, &message);
+                Ask::Answered { message, frame } => {
+                    self.deliver(Asker { client, seq }, command, resolved.life, frame, &message);
                     return Ok(());
                 }
             }
+        } else if Self::may_change(command, message.payload()) {
+            self.forget_reads();
+            Then::Changes
         } else {
             Then::Nothing
         };
-        self.note_effects(command, client, message.payload());
         self.note_deed(client, command, message.payload());
+        let Resolved { edits, life, uses, frame } = resolved;
         let pending =
             Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
         if let Some(node) = self.root() {
+            if let Some(frame) = frame {
+                node.look_into(frame, command, life);
+            }
             let mut waiting = Waiting::new(message, edits, Some(pending));
             waiting.uses = uses;
             node.push(Lane::of(command), waiting);
@@ -184,12 +192,26 @@ impl Session {
         else {
             return self.forward(client, seq, "cancel", message);
         };
-        let Some(node) = self.root() else {
+        let Some(node) = self.root.and_then(|root| self.nodes.get_mut(&root)) else {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         };
+        // Others wait for the same answer: only this one does not want it any more.
+        if let Some(pending) = node.find(client, asked)
+            && let Purpose::Client { then: Then::Serves(read), .. } = pending.purpose
+            && let Some(next) = self.reads.next_in_line(read)
+        {
+            let command = pending.hand_on(next);
+            self.refuse(client, asked, &command, &Failure::quiet(FailureId::Cancelled, "cancelled"));
+            self.answer(client, seq, "cancel", None);
+            return Ok(());
+        }
+        let Some(node) = self.root() else { return Ok(()) };
         if let Some(withdrawn) = node.withdraw(client, asked) {
             node.take_back_resume(&withdrawn);
+            if let Purpose::Client { then: Then::Serves(read), .. } = withdrawn.purpose {
+                self.reads.give_up(read);
+            }
             let text = Failure::quiet(FailureId::Cancelled, "cancelled");
             self.refuse(client, asked, &withdrawn.command, &text);
             self.answer(client, seq, "cancel", None);

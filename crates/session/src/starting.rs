@@ -12,7 +12,7 @@ use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::NodeId;
 use crate::io::{Effect, EngineChoice, EngineFacts};
-use crate::joining::Heard;
+use crate::joining::{Heard, Step};
 use crate::launch::Launch;
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
@@ -88,8 +88,13 @@ impl Session {
             if let ClientPhase::Initializing { seq, .. } = client.phase {
                 let naming = answer.naming("initialize");
                 let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
+                let joins = there && launcher != Some(*id);
+                if joins {
+                    // What was held for it is in the picture that it will be shown.
+                    client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
+                }
                 client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
-                if there && launcher != Some(*id) {
+                if joins {
                     client.phase = ClientPhase::Joining { heard: Heard::Nothing, missing };
                 }
             }
@@ -108,7 +113,8 @@ impl Session {
         if matches!(self.launch, Launch::Failed { .. }) {
             return;
         }
-        for client in self.clients.values_mut() {
+        let mut heard_now = Vec::new();
+        for (id, client) in &mut self.clients {
             if !client.access.is_granted() {
                 continue;
             }
@@ -120,10 +126,12 @@ impl Session {
                 ClientPhase::Joining { heard: heard @ Heard::Nothing, .. } => {
                     *heard = Heard::Initialized;
                     client.send(Outgoing::plain(said.clone()));
+                    heard_now.push(*id);
                 }
                 _ => {}
             }
         }
+        heard_now.into_iter().for_each(|id| self.advance(id, Step::Announced));
     }
 
     pub(crate) fn on_node_failed(&mut self, id: NodeId, reason: String) {

@@ -104,6 +104,11 @@ impl Threads {
         self.known.values_mut().for_each(change);
     }
 
+    /// The epoch of this thread, or of those that nobody named.
+    pub fn epoch(&self, thread: Option<i64>) -> Epoch {
+        thread.map_or(self.others, |thread| self.state(thread)).epoch()
+    }
+
     pub fn life(&self, thread: i64) -> Life {
         Life::Thread(thread, self.state(thread).epoch())
     }
@@ -169,6 +174,11 @@ impl Threads {
         !matches!(state, State::Running { .. })
     }
 
+    /// The threads that were heard of by name.
+    pub fn named(&self) -> impl Iterator<Item = i64> {
+        self.known.keys().copied()
+    }
+
     pub fn any_stopped(&self) -> bool {
         let stopped = |state: &State| matches!(state, State::Stopped { .. });
         stopped(&self.others) || self.known.values().any(stopped)
@@ -199,6 +209,24 @@ impl Threads {
             _ => self.every(begin),
         }
         Ok(resume)
+    }
+
+    /// A resume that was asked for while the thread ran is sent only now. If the thread has stopped meanwhile, it is that
+    /// stop which the resume ends, and no later one that overtakes its answer.
+    pub fn resume_is_sent(
+        &mut self,
+        resume: Resume,
+        thread: Option<i64>,
+        single: bool,
+        by: ClientId,
+    ) -> Resume {
+        let now = thread.map_or(self.others, |thread| self.state(thread));
+        match (resume.asked, now) {
+            (Asked::Running, State::Stopped { .. }) => {
+                self.begin_resume(thread, single, by).unwrap_or(resume)
+            }
+            _ => resume,
+        }
     }
 
     /// The engine refused: the stop and its references are back.

@@ -17,11 +17,20 @@ pub(crate) struct Shelf {
     wants: Vec<(ClientId, Vec<Wanted>)>,
     /// The last list of a client as it came; what a sole owner sends is told in its own words.
     last: Option<Message>,
-    /// What the engine was told last, with what it answered.
-    told: Vec<Merged>,
+    /// What the owners wanted when the engine last agreed; a list that it refuses is undone.
+    agreed: Vec<(ClientId, Vec<Wanted>)>,
+    /// What the engine agreed to last, with what it answered. `None` if it was never told anything.
+    told: Option<Vec<Merged>>,
     telling: Telling,
     /// Who asked since the telling under way began.
-    waiting: Vec<Asker>,
+    waiting: Vec<Waiter>,
+}
+
+/// Somebody who waits, with the list that the answer is about; its owner may want another one by then.
+#[derive(Debug)]
+struct Waiter {
+    asker: Asker,
+    list: Vec<Wanted>,
 }
 
 #[derive(Debug, Default)]
@@ -30,7 +39,9 @@ enum Telling {
     Nothing,
     UnderWay {
         union: Vec<Merged>,
-        askers: Vec<Asker>,
+        /// What the union was made of.
+        wants: Vec<(ClientId, Vec<Wanted>)>,
+        waiters: Vec<Waiter>,
     },
 }
 
@@ -111,15 +122,17 @@ impl Shelf {
         let modified = message.payload().is_some_and(|arguments| arguments.flag("sourceModified"));
         self.want(asker.client, specs, last_number);
         self.last = Some(message);
+        let waiter = Waiter { asker, list: self.own(asker.client).to_vec() };
         match &self.telling {
             Telling::UnderWay { .. } => {
-                self.waiting.push(asker);
+                self.waiting.push(waiter);
                 super::Outcome::Later
             }
             Telling::Nothing if !modified && self.is_known() => {
-                super::Outcome::Known(vec![self.list_for(asker)])
+                self.agreed.clone_from(&self.wants);
+                super::Outcome::Known(vec![self.list_for(&waiter)])
             }
-            Telling::Nothing => match self.tell(vec![asker]) {
+            Telling::Nothing => match self.tell(vec![waiter]) {
                 Some(request) => super::Outcome::Tell(request),
                 None => super::Outcome::Later,
             },
@@ -163,16 +176,14 @@ impl Shelf {
     }
 
     fn is_known(&self) -> bool {
-        let union = self.union();
-        let same = |(one, other): (&Merged, &Merged)| one.place == other.place && one.raw == other.raw;
-        !self.told.is_empty() && union.len() == self.told.len() && union.iter().zip(&self.told).all(same)
+        self.told.as_ref().is_some_and(|told| same(told, &self.union()))
     }
 
     /// `None` if nobody ever asked for anything here.
-    fn tell(&mut self, askers: Vec<Asker>) -> Option<Request> {
+    fn tell(&mut self, waiters: Vec<Waiter>) -> Option<Request> {
         let union = self.union();
         let request = self.request(self.last.clone()?, &union);
-        self.telling = Telling::UnderWay { union, askers };
+        self.telling = Telling::UnderWay { union, wants: self.wants.clone(), waiters };
         Some(request)
     }
 
@@ -189,58 +200,83 @@ impl Shelf {
 
     /// Forgets who waits, or one of them, because no answer will come.
     pub fn abandon(&mut self, only: Option<ClientId>) -> Vec<Asker> {
-        let leaves = |asker: &mut Asker| only.is_none_or(|only| asker.client == only);
+        let leaves = |waiter: &mut Waiter| only.is_none_or(|only| waiter.asker.client == only);
         let mut left = Vec::new();
-        if let Telling::UnderWay { askers, .. } = &mut self.telling {
-            left.extend(askers.extract_if(.., leaves));
+        if let Telling::UnderWay { waiters, .. } = &mut self.telling {
+            left.extend(waiters.extract_if(.., leaves));
             if only.is_none() {
                 self.telling = Telling::Nothing;
             }
         }
         left.extend(self.waiting.extract_if(.., leaves));
-        left
+        if only.is_none() {
+            // What no engine will agree to is as good as refused.
+            left.iter().for_each(|waiter| self.undo(waiter.asker.client));
+        }
+        left.into_iter().map(|waiter| waiter.asker).collect()
     }
 
     pub fn answered(&mut self, message: &Message, success: bool) -> (Vec<Reply>, Option<Request>) {
-        let Telling::UnderWay { union, askers } = std::mem::take(&mut self.telling) else {
+        let Telling::UnderWay { union, wants, waiters } = std::mem::take(&mut self.telling) else {
             return (Vec::new(), None);
         };
+        let said = union.clone();
         let replies = if success {
-            self.told = union;
             let elements = message.payload().and_then(|body| body.get("breakpoints"));
             let elements: Vec<Json> = elements.into_iter().flat_map(Json::elements).collect();
-            match_answers(&mut self.told, &elements);
-            askers.iter().map(|asker| self.reply(*asker, &elements)).collect()
+            self.told = Some(match_answers(union, &elements));
+            self.agreed = wants;
+            waiters.iter().map(|waiter| self.reply(waiter, &elements)).collect()
         } else {
-            askers.iter().map(|asker| Reply::Failed { to: *asker }).collect()
+            waiters.iter().for_each(|waiter| self.undo(waiter.asker.client));
+            waiters.iter().map(|waiter| Reply::Failed { to: waiter.asker }).collect()
         };
         let waiting = std::mem::take(&mut self.waiting);
-        let next = if waiting.is_empty() { None } else { self.tell(waiting) };
+        // An owner may have left meanwhile. What was just said is not said again, whatever the engine made of it.
+        let union = self.union();
+        let changed = !same(self.told(), &union) && !same(&said, &union);
+        let next = if waiting.is_empty() && !changed { None } else { self.tell(waiting) };
         (replies, next)
     }
 
+    /// The engine refused an owner's list, so that owner has what it had before, unless it wants another one already.
+    /// The list must not stay: it would make everybody else's fail with it.
+    fn undo(&mut self, owner: ClientId) {
+        if self.waiting.iter().any(|waiter| waiter.asker.client == owner) {
+            return;
+        }
+        let before = self.agreed.iter().find(|(client, _)| *client == owner).map(|(_, list)| list.clone());
+        if let Some((_, list)) = self.wants.iter_mut().find(|(client, _)| *client == owner) {
+            *list = before.unwrap_or_default();
+        }
+    }
+
     /// The engine's own answer if it is the asker's list and nothing else, else a list of its own.
-    fn reply(&self, asker: Asker, elements: &[Json]) -> Reply {
-        let own = self.own(asker.client);
+    fn reply(&self, waiter: &Waiter, elements: &[Json]) -> Reply {
+        let (own, told) = (&waiter.list, self.told());
         let exact = own.len() == elements.len()
-            && own.len() == self.told.len()
-            && own.iter().zip(&self.told).all(|(wanted, merged)| wanted.spec.place == merged.place);
+            && own.len() == told.len()
+            && own.iter().zip(told).all(|(wanted, merged)| wanted.spec.place == merged.place);
         if !exact {
-            return self.list_for(asker);
+            return self.list_for(waiter);
         }
         let renumber = |(element, wanted): (&Json, &Wanted)| {
             Some(Edit::int(element.get("id").filter(|id| id.as_i64().is_some())?.span()?, wanted.number))
         };
-        Reply::AsItCame { to: asker, edits: elements.iter().zip(own).filter_map(renumber).collect() }
+        Reply::AsItCame { to: waiter.asker, edits: elements.iter().zip(own).filter_map(renumber).collect() }
     }
 
     fn own(&self, client: ClientId) -> &[Wanted] {
         self.wants.iter().find(|(owner, _)| *owner == client).map_or(&[], |(_, list)| list)
     }
 
-    fn list_for(&self, asker: Asker) -> Reply {
-        let elements: Vec<Bytes> = self.own(asker.client).iter().map(|wanted| self.element(wanted)).collect();
-        Reply::List { to: asker, breakpoints: list(&elements) }
+    fn told(&self) -> &[Merged] {
+        self.told.as_deref().unwrap_or_default()
+    }
+
+    fn list_for(&self, waiter: &Waiter) -> Reply {
+        let elements: Vec<Bytes> = waiter.list.iter().map(|wanted| self.element(wanted)).collect();
+        Reply::List { to: waiter.asker, breakpoints: list(&elements) }
     }
 
     /// What the engine says about a breakpoint, under its owner's number.
@@ -263,44 +299,62 @@ impl Shelf {
     }
 
     fn merged(&self, place: &Place) -> Option<&Merged> {
-        self.told.iter().find(|merged| merged.place == *place)
+        self.told().iter().find(|merged| merged.place == *place)
     }
 
     /// Takes a client's breakpoints away. `None` if the engine need not be told, or will be anyway.
     pub fn forget(&mut self, owner: ClientId) -> Option<Request> {
         let at = self.wants.iter().position(|(client, _)| *client == owner)?;
         let (_, list) = self.wants.remove(at);
-        self.waiting.retain(|asker| asker.client != owner);
-        if let Telling::UnderWay { askers, .. } = &mut self.telling {
-            askers.retain(|asker| asker.client != owner);
-        }
+        self.agreed.retain(|(client, _)| *client != owner);
+        self.abandon(Some(owner));
         match &self.telling {
             Telling::Nothing if !list.is_empty() && !self.is_known() => self.tell(Vec::new()),
             _ => None,
         }
     }
 
-    pub fn knows(&self, number: Option<i64>) -> bool {
-        number.is_some() && self.told.iter().any(|merged| merged.number() == number)
+    /// Tells a new engine what the last one knew. `None` if there is nothing to tell.
+    pub fn renew(&mut self) -> Option<Request> {
+        self.told = None;
+        self.agreed.clear();
+        if self.wants.iter().all(|(_, list)| list.is_empty()) { None } else { self.tell(Vec::new()) }
     }
 
-    pub fn changed(&mut self, breakpoint: Json, by: By) -> Vec<(ClientId, i64)> {
+    pub fn knows(&self, number: Option<i64>) -> bool {
+        number.is_some() && self.told().iter().any(|merged| merged.number() == number)
+    }
+
+    pub fn changed(&mut self, breakpoint: Json, by: By, removed: bool) -> Vec<(ClientId, i64)> {
         let (number, line) = (breakpoint.i64("id"), breakpoint.i64("line"));
         let is_it = |merged: &&mut Merged| match by {
             By::Number => merged.number() == number,
-            By::Place => {
-                line.is_some() && matches!(merged.place, Place::Line { line: at, .. } if Some(at) == line)
-            }
+            By::Place => merged.is_at(line),
         };
         // What is being told may be announced before it is answered.
         let telling = match &mut self.telling {
             Telling::UnderWay { union, .. } => &mut union[..],
             Telling::Nothing => &mut [],
         };
-        let Some(merged) = self.told.iter_mut().chain(telling).find(is_it) else { return Vec::new() };
+        let Some(merged) = self.told.iter_mut().flatten().chain(telling).find(is_it) else {
+            return Vec::new();
+        };
         merged.answer = Answer::of(breakpoint);
         let place = merged.place.clone();
+        if removed && let Some(told) = &mut self.told {
+            // Whoever asks for it again must not be told that it is there.
+            told.retain(|merged| merged.place != place);
+        }
         self.owners(&place).collect()
+    }
+
+    /// Whether one of its breakpoints stands, or is about to stand, in this line.
+    pub fn has_line(&self, line: Option<i64>) -> bool {
+        let telling = match &self.telling {
+            Telling::UnderWay { union, .. } => &union[..],
+            Telling::Nothing => &[],
+        };
+        self.told().iter().chain(telling).any(|merged| merged.is_at(line))
     }
 
     fn owners<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = (ClientId, i64)> + use<'a> {
@@ -312,8 +366,10 @@ impl Shelf {
     }
 
     pub fn numbers(&self, client: ClientId, engine: &[i64]) -> Vec<i64> {
-        let hit =
-            self.told.iter().filter(|merged| merged.number().is_some_and(|number| engine.contains(&number)));
+        let hit = self
+            .told()
+            .iter()
+            .filter(|merged| merged.number().is_some_and(|number| engine.contains(&number)));
         let numbers = hit.flat_map(|merged| self.owners(&merged.place));
         numbers.filter(|(owner, _)| *owner == client).map(|(_, number)| number).collect()
     }
@@ -342,7 +398,22 @@ impl Shelf {
     }
 }
 
+/// Whether two lists say the same to the engine.
+fn same(one: &[Merged], other: &[Merged]) -> bool {
+    let pair = |(one, other): (&Merged, &Merged)| one.place == other.place && one.raw == other.raw;
+    one.len() == other.len() && one.iter().zip(other).all(pair)
+}
+
 impl Merged {
+    /// Where it was asked for, or where the engine moved it.
+    fn is_at(&self, line: Option<i64>) -> bool {
+        let moved = self.answer.as_ref().and_then(|answer| answer.line);
+        match self.place {
+            Place::Line { line: asked, .. } => line.is_some() && (line == Some(asked) || line == moved),
+            Place::Named(_) => false,
+        }
+    }
+
     fn number(&self) -> Option<i64> {
         self.answer.as_ref()?.number
     }
@@ -361,7 +432,7 @@ impl Answer {
 }
 
 /// Answers belong to what was told by their order; an engine that answers short is understood by the lines it names.
-fn match_answers(told: &mut [Merged], elements: &[Json]) {
+fn match_answers(mut told: Vec<Merged>, elements: &[Json]) -> Vec<Merged> {
     let whole = told.len() == elements.len();
     for (at, merged) in told.iter_mut().enumerate() {
         let by_line = || match merged.place {
@@ -371,6 +442,7 @@ fn match_answers(told: &mut [Merged], elements: &[Json]) {
         let element = if whole { elements.get(at) } else { by_line() };
         merged.answer = element.and_then(|element| Answer::of(*element));
     }
+    told
 }
 
 /// The breakpoints that a request lists, in either of the two forms that DAP has had.

@@ -423,7 +423,7 @@ fn with_others_present_a_disconnect_detaches_its_sender_only() {
     let open = rig.request(second, "threads", json!({}));
     rig.engine_heard(node);
     rig.heard(second);
-    rig.request(first, "disconnect", json!({"terminateDebuggee": true}));
+    rig.request(first, "disconnect", json!({}));
     assert!(!rig.has_answer(second, open), "what the other one waits for is none of this");
     assert_eq!(rig.closed(first), Some(&CloseReason::Disconnected));
     assert!(rig.engine_heard(node).is_empty() && rig.stopped.is_empty());

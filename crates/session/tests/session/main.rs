@@ -7,10 +7,15 @@
 mod cancel_and_progress;
 mod ending;
 mod faults;
+mod joining;
+mod ledger;
+mod reads;
 mod references;
 mod replay;
 mod reverse;
 mod rig;
+mod roles;
+mod sharing;
 mod silence;
 mod simulation;
 mod starting;

@@ -3,6 +3,7 @@
 //! What a client or an engine hears is checked at once by a strict listener; a test then takes what it wants to
 //! look at. Time passes only when a test says so.
 
+mod company;
 mod listener;
 mod numbers;
 mod strict;
@@ -13,11 +14,12 @@ use std::time::Duration;
 
 use breakroom_session::{
     Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, Input, Next, NodeEnd, NodeId, Session,
-    Setup, TerminalRequest, Ticket, Time,
+    Setup, TerminalRequest, Ticket, Time, Traveller,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+pub use company::{ids, lines};
 pub use listener::Heard;
 use listener::Listener;
 pub use numbers::without_numbers;
@@ -34,10 +36,12 @@ pub struct Rig {
     pub started: Vec<(NodeId, EngineChoice)>,
     pub stopped: Vec<(NodeId, Duration, bool)>,
     pub terminals: Vec<(Ticket, TerminalRequest)>,
+    /// Clients that want to go to another session, and to which.
+    pub moves: Vec<(ClientId, String)>,
 }
 
 #[derive(Default)]
-struct ClientSide {
+pub struct ClientSide {
     strict: Strict,
     listener: Listener,
     last_seq: i64,
@@ -94,6 +98,7 @@ impl Rig {
             started: Vec::new(),
             stopped: Vec::new(),
             terminals: Vec::new(),
+            moves: Vec::new(),
         }
     }
 
@@ -119,6 +124,32 @@ impl Rig {
         let client = ClientId(self.clients.len() as u32 + 1);
         self.clients.insert(client, ClientSide::default());
         self.on(Input::ClientJoined { client, access });
+        client
+    }
+
+    /// A client that comes to a session which has its debuggee. It must hear nothing but `initialized` before it has
+    /// attached and configured.
+    pub fn join_late(&mut self) -> ClientId {
+        let client = self.join();
+        self.clients.get_mut(&client).unwrap().strict.joins_late();
+        client
+    }
+
+    /// From now on no client may be told of a stop or a resume that it knows of already.
+    pub fn watch_runs(&mut self) {
+        self.clients.values_mut().for_each(|side| side.strict.watches_runs());
+    }
+
+    /// Takes a client out that goes to another session.
+    pub fn depart(&mut self, client: ClientId) -> (ClientSide, Traveller) {
+        let traveller = self.session.depart(client).unwrap();
+        (self.clients.remove(&client).unwrap(), traveller)
+    }
+
+    pub fn arrive(&mut self, side: ClientSide, traveller: Traveller) -> ClientId {
+        let client = ClientId(self.clients.len() as u32 + 1);
+        self.clients.insert(client, side);
+        self.on(Input::ClientArrived { client, traveller: Box::new(traveller) });
         client
     }
 
@@ -392,6 +423,7 @@ impl Rig {
                 self.stopped.push((node, grace, release));
             }
             Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
+            Effect::MoveClient { client, session } => self.moves.push((client, session)),
         }
     }
 }

@@ -6,6 +6,8 @@ use breakroom_session::ClientId;
 
 use super::listener::{Heard, short};
 
+const RESUMES: [&str; 5] = ["continue", "next", "stepIn", "stepOut", "goto"];
+
 #[derive(Default)]
 pub struct Strict {
     /// Commands by the number they were sent under. Clients repeat numbers, so there may be several.
@@ -17,6 +19,49 @@ pub struct Strict {
     initialized: usize,
     terminated: usize,
     ending: Ending,
+    arrival: Arrival,
+    runs: Option<Runs>,
+}
+
+/// Whether it may hear what goes on.
+#[derive(Default, PartialEq, Eq, Debug)]
+enum Arrival {
+    #[default]
+    Whenever,
+    /// Not before these were answered.
+    After(Vec<&'static str>),
+}
+
+/// What it believes to run, by what it was told.
+#[derive(Default)]
+struct Runs {
+    others: Seems,
+    known: HashMap<i64, Seems>,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+enum Seems {
+    /// Nobody said, or it asked for a resume itself and has not heard what came of it.
+    #[default]
+    Unclear,
+    Running,
+    Stopped,
+}
+
+impl Runs {
+    fn of(&self, thread: Option<i64>) -> Seems {
+        thread.and_then(|thread| self.known.get(&thread)).copied().unwrap_or(self.others)
+    }
+
+    fn set(&mut self, thread: Option<i64>, all: bool, seems: Seems) {
+        match thread {
+            Some(thread) if !all => drop(self.known.insert(thread, seems)),
+            _ => {
+                self.known.clear();
+                self.others = seems;
+            }
+        }
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -52,12 +97,24 @@ enum Ending {
 }
 
 impl Strict {
+    pub fn joins_late(&mut self) {
+        self.arrival = Arrival::After(vec!["attach", "configurationDone"]);
+    }
+
+    pub fn watches_runs(&mut self) {
+        self.runs = Some(Runs::default());
+    }
+
     /// Notes what the client itself sends.
     pub fn said(&mut self, said: &Heard) {
         if said.json["type"] != "request" || self.ending == Ending::Disconnected {
             return;
         }
         let command = said.json["command"].as_str().unwrap().to_owned();
+        if let Some(runs) = self.runs.as_mut().filter(|_| RESUMES.contains(&&*command)) {
+            let arguments = &said.json["arguments"];
+            runs.set(arguments["threadId"].as_i64(), arguments["singleThread"] != true, Seems::Unclear);
+        }
         if command == "initialize" && self.declared.is_empty() {
             let arguments = said.json["arguments"].as_object();
             let declared = arguments.into_iter().flatten().filter(|(_, value)| **value == true);
@@ -117,6 +174,15 @@ impl Strict {
         };
         open.remove(at);
         assert!(success || !command.is_empty(), "a failure without its command: {}", short(heard));
+        if let Arrival::After(missing) = &mut self.arrival
+            && success
+        {
+            missing.retain(|missing| *missing != command);
+            let configures = json["body"]["supportsConfigurationDoneRequest"] == true;
+            if command == "initialize" && !configures {
+                missing.retain(|missing| *missing != "configurationDone");
+            }
+        }
         match command {
             "initialize" if success => self.initialize = Initialize::Answered,
             // One who says goodbye twice is answered twice.
@@ -145,9 +211,27 @@ impl Strict {
         };
         let declared = |needs: &str| self.declared.iter().any(|declared| declared == needs);
         assert!(needs.is_none_or(declared), "not declared: {}", short(heard));
+        if let Arrival::After(missing) = &self.arrival {
+            assert!(missing.is_empty() || event == "initialized", "before it joined: {}", short(heard));
+        }
+        self.hears_of_a_run(event, heard);
         self.initialized += usize::from(event == "initialized");
         self.terminated += usize::from(event == "terminated");
         assert!(self.initialized <= 1 && self.terminated <= 1, "told twice: {}", short(heard));
+    }
+
+    /// Between two stops of a thread there is one `continued`, and between two of those a stop.
+    fn hears_of_a_run(&mut self, event: &str, heard: &Heard) {
+        let Some(runs) = &mut self.runs else { return };
+        let body = &heard.json["body"];
+        let thread = body["threadId"].as_i64();
+        let (seems, all) = match event {
+            "stopped" => (Seems::Stopped, body["allThreadsStopped"] == true),
+            "continued" => (Seems::Running, body["allThreadsContinued"] != false),
+            _ => return,
+        };
+        assert_ne!(runs.of(thread), seems, "it knew that: {}", short(heard));
+        runs.set(thread, all, seems);
     }
 
     pub fn assert_nothing_owed(&self, client: ClientId) {

@@ -25,9 +25,33 @@ pub struct Client {
     open: HashMap<i64, &'static str>,
     /// Requests of the engine that it owes an answer.
     asked: Vec<Value>,
+    /// The lists of breakpoints that it asked for, by the number of the request; and the one that was agreed to.
+    lists: HashMap<i64, Vec<Value>>,
+    breakpoints: Vec<Value>,
+    role: Role,
+    /// What it has yet to hear before it was shown everything.
+    missing: Vec<&'static str>,
+    /// What it believes about the two threads, by what it was told.
+    runs: Runs,
     /// Every number it ever got, and when that was born; also those that ended long ago.
     references: Vec<(&'static str, i64, Birth)>,
     connection: Connection,
+}
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Role {
+    Drives,
+    /// It will say so with its `attach`.
+    WillObserve,
+    Observes,
+}
+
+/// A client that never resumes anything knows what runs from events alone.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Runs {
+    /// It resumes by itself, or was not there for all of it.
+    Unclear,
+    Known([bool; 2]),
 }
 
 #[derive(PartialEq, Eq)]
@@ -38,7 +62,9 @@ enum Connection {
     Gone,
 }
 
-const EXTRA: [&str; 15] = [
+const EXTRA: [&str; 17] = [
+    "setBreakpoints",
+    "setBreakpoints",
     "threads",
     "stackTrace",
     "stackTrace",
@@ -56,14 +82,33 @@ const EXTRA: [&str; 15] = [
     "disconnect",
 ];
 
+#[derive(PartialEq, Eq, Clone, Copy)]
+pub enum Comes {
+    First,
+    Later,
+}
+
 impl Client {
-    pub fn new(random: &mut Random) -> Self {
+    /// One who comes first, or to those who are there already.
+    pub fn new(random: &mut Random, comes: Comes) -> Self {
         let habit = *random.pick(&[Habit::VsCode, Habit::NvimDap, Habit::Dape, Habit::Helix]).unwrap();
         let adapter = if random.one_in(2) { "python" } else { "unheard-of" };
-        let start = if random.one_in(4) { "attach" } else { "launch" };
+        let joins = comes == Comes::Later;
+        let start = if joins || random.one_in(4) { "attach" } else { "launch" };
+        let role = if joins && random.one_in(5) { Role::WillObserve } else { Role::Drives };
+        let own = match role {
+            Role::Drives => json!({"events": random.one_in(4)}),
+            _ => json!({"role": "observe"}),
+        };
+        let runs =
+            if random.one_in(2) || role != Role::Drives { Runs::Known([false; 2]) } else { Runs::Unclear };
+        let mut begin = json!({"type": "python", "program": "x.py"});
+        if joins {
+            begin["breakroom"] = own;
+        }
         let plan = [
             ("initialize", json!({"adapterID": adapter, "supportsRunInTerminalRequest": random.one_in(2)})),
-            (start, json!({"type": "python", "program": "x.py"})),
+            (start, begin),
         ];
         Client {
             habit,
@@ -71,6 +116,11 @@ impl Client {
             plan: plan.into(),
             open: HashMap::new(),
             asked: Vec::new(),
+            lists: HashMap::new(),
+            breakpoints: Vec::new(),
+            role,
+            missing: vec!["initialized", start, "configurationDone"],
+            runs,
             references: Vec::new(),
             connection: Connection::Open,
         }
@@ -96,6 +146,9 @@ impl Client {
         }
         if random.one_in(5) {
             let command = random.pick(&EXTRA)?;
+            if matches!(*command, "continue" | "next" | "stepIn") && self.runs != Runs::Unclear {
+                return None;
+            }
             // An end that comes too often would leave nothing to look at.
             let rare = matches!(*command, "terminate" | "disconnect");
             let arguments = self.arguments(command, random, engine);
@@ -126,6 +179,7 @@ impl Client {
                 json!({"threadId": thread, "singleThread": random.one_in(3)})
             }
             "evaluate" => json!({"expression": "x"}),
+            "setBreakpoints" => some_breakpoints(random),
             _ => json!({"threadId": thread}),
         }
     }
@@ -147,6 +201,13 @@ impl Client {
         let mark = traffic.mark();
         arguments["mark"] = mark.into();
         self.open.insert(self.seq, command);
+        if command == "setBreakpoints" {
+            self.lists.insert(self.seq, arguments["breakpoints"].as_array().unwrap().clone());
+        }
+        if command == "attach" && self.role == Role::WillObserve {
+            self.role = Role::Observes;
+            self.breakpoints.clear();
+        }
         let message = json!({"seq": self.seq, "type": "request", "command": command, "arguments": arguments});
         // The engine gets an `initialize` of the hub's own.
         match command {
@@ -172,7 +233,12 @@ impl Client {
         match heard.json["type"].as_str() {
             Some("request") => self.asked.push(heard.json.clone()),
             Some("response") => self.hears_answer(&heard.json),
-            _ => self.hears_event(heard.json["event"].as_str().unwrap()),
+            _ => {
+                let event = heard.json["event"].as_str().unwrap();
+                self.missing.retain(|missing| *missing != event);
+                self.hears_event(event);
+                self.hears_of_a_run(&heard.json);
+            }
         }
         if let Some(birth) = mark_of(&heard.json).and_then(|mark| traffic.births.get(&mark)) {
             self.learn(&heard.json["body"], *birth);
@@ -180,15 +246,28 @@ impl Client {
     }
 
     fn hears_answer(&mut self, answer: &Value) {
-        let command = self.open.remove(&answer["request_seq"].as_i64().unwrap()).unwrap_or_default();
+        let seq = answer["request_seq"].as_i64().unwrap();
+        let command = self.open.remove(&seq).unwrap_or_default();
+        if answer["success"] == true {
+            self.missing.retain(|missing| *missing != command);
+            if command == "initialize" && answer["body"]["supportsConfigurationDoneRequest"] != true {
+                self.missing.retain(|missing| *missing != "configurationDone");
+            }
+        }
+        if command == "setBreakpoints" && answer["success"] == true {
+            let list = self.lists.remove(&seq).unwrap();
+            let listed = answer["body"]["breakpoints"].as_array().map_or(0, Vec::len);
+            assert_eq!(listed, list.len(), "an answer that is not about the list: {answer}");
+            self.breakpoints = list;
+        }
         if command == "initialize" && answer["success"] == false {
             self.plan.push_front(("initialize", json!({"adapterID": "python"})));
         }
     }
 
     fn hears_event(&mut self, event: &str) {
-        let source = json!({"source": {"path": "x.py"}, "breakpoints": [{"line": 3}]});
-        let breakpoints = ("setBreakpoints", source);
+        let breakpoints =
+            ("setBreakpoints", json!({"source": {"path": "x.py"}, "breakpoints": [{"line": 3}]}));
         let exceptions = ("setExceptionBreakpoints", json!({"filters": []}));
         let done = ("configurationDone", json!({}));
         let stack = ("stackTrace", json!({"threadId": 1, "levels": 20}));
@@ -205,6 +284,30 @@ impl Client {
             ("terminated", Habit::Dape) => self.plan.push_back(("terminate", json!({}))),
             ("terminated", _) => self.plan.push_back(("disconnect", json!({"restart": false}))),
             _ => {}
+        }
+    }
+
+    fn hears_of_a_run(&mut self, event: &Value) {
+        let Runs::Known(stopped) = &mut self.runs else { return };
+        note_run(stopped, event);
+    }
+
+    /// The breakpoints that it owns, unless it waits for word about some.
+    pub fn owns(&self) -> Option<&[Value]> {
+        let waits = self.open.values().any(|command| *command == "setBreakpoints");
+        let owned = if self.role == Role::Observes { &[] } else { &self.breakpoints[..] };
+        (!waits).then_some(owned)
+    }
+
+    pub fn is_shown(&self) -> bool {
+        self.missing.is_empty()
+    }
+
+    /// Which threads it believes to be stopped, if it can know.
+    pub fn believes(&self) -> Option<[bool; 2]> {
+        match self.runs {
+            Runs::Known(stopped) => Some(stopped),
+            Runs::Unclear => None,
         }
     }
 
@@ -227,4 +330,31 @@ impl Client {
             }
         }
     }
+}
+
+/// What an event says about which of the two threads are stopped.
+pub fn note_run(stopped: &mut [bool; 2], event: &Value) {
+    let body = &event["body"];
+    let (now, all) = match event["event"].as_str() {
+        Some("stopped") => (true, body["allThreadsStopped"] == true),
+        Some("continued") => (false, body["allThreadsContinued"] != false),
+        _ => return,
+    };
+    for (at, known) in stopped.iter_mut().enumerate() {
+        if all || body["threadId"].as_i64().is_none_or(|thread| thread == at as i64 + 1) {
+            *known = now;
+        }
+    }
+}
+
+fn some_breakpoints(random: &mut Random) -> Value {
+    let mut list = Vec::new();
+    for line in 3..6 {
+        match random.below(4) {
+            0 => list.push(json!({"line": line})),
+            1 => list.push(json!({"line": line, "condition": "a"})),
+            _ => {}
+        }
+    }
+    json!({"source": {"path": "x.py"}, "breakpoints": list})
 }

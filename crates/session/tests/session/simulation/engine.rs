@@ -19,8 +19,22 @@ pub struct Engine {
     capabilities: Value,
     answers: Answers,
     threads: [Thread; 2],
+    /// The breakpoints of the only source, unless it refused the last list.
+    pub breakpoints: Result<Vec<Value>, ()>,
+    /// Whether something was not answered that others build on.
+    kept_silent: bool,
+    refused_launch: bool,
+    course: Course,
     /// Counts every change of the whole stop.
     stop: u64,
+}
+
+/// What it was asked to make of its debuggee. Nothing stops before there is one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Course {
+    Idle,
+    Launched,
+    ToldToEnd,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,6 +94,10 @@ impl Engine {
             capabilities,
             answers: if random.one_in(2) { Answers::InOrder } else { Answers::AnyOrder },
             threads: [Thread { epoch: 0, state: State::Running }; 2],
+            breakpoints: Ok(Vec::new()),
+            kept_silent: false,
+            refused_launch: false,
+            course: Course::Idle,
             stop: 0,
         }
     }
@@ -114,6 +132,11 @@ impl Engine {
         self.process == Process::Gone
     }
 
+    /// Whether it has a debuggee that nobody wants to end.
+    pub fn is_debugging(&self) -> bool {
+        self.course == Course::Launched && !self.kept_silent && !self.refused_launch
+    }
+
     pub fn has_threads(&self) -> bool {
         self.stop > 0
     }
@@ -127,6 +150,11 @@ impl Engine {
         };
         assert!(alive, "invariant 4: a number of an ended epoch: {}", heard.text());
         if heard.json["type"] == "request" {
+            match heard.json["command"].as_str() {
+                Some("launch" | "attach") => self.course = Course::Launched,
+                Some("disconnect") => self.course = Course::ToldToEnd,
+                _ => {}
+            }
             self.inbox.push(heard.json);
         }
     }
@@ -148,12 +176,44 @@ impl Engine {
         let request = self.inbox.remove(at);
         match request["command"].as_str().unwrap() {
             // Some requests are never answered.
-            _ if random.one_in(25) => Vec::new(),
+            command if random.one_in(25) => {
+                self.kept_silent |= matches!(command, "setBreakpoints" | "initialize" | "launch" | "attach");
+                Vec::new()
+            }
             "initialize" => self.initialize(&request),
             "launch" | "attach" => self.launch(&request, random, traffic),
             "continue" | "next" | "stepIn" => self.resume(&request, random, traffic),
             _ => self.answer(&request, random, traffic),
         }
+    }
+
+    /// Answers what it was asked, in order, until nothing is left.
+    pub fn catch_up(&mut self, random: &mut Random, traffic: &mut Traffic) -> Option<Vec<String>> {
+        if self.inbox.is_empty() {
+            return None;
+        }
+        let request = self.inbox.remove(0);
+        Some(match request["command"].as_str().unwrap() {
+            "initialize" => self.initialize(&request),
+            "launch" | "attach" => self.launch(&request, random, traffic),
+            "continue" | "next" | "stepIn" => self.resume(&request, random, traffic),
+            _ => self.answer(&request, random, traffic),
+        })
+    }
+
+    pub fn stopped(&self) -> [bool; 2] {
+        self.threads.map(|thread| thread.state == State::Stopped)
+    }
+
+    pub fn configures(&self) -> bool {
+        self.capabilities["supportsConfigurationDoneRequest"] == true
+    }
+
+    /// Whether it was asked to resume something and has not looked at that yet.
+    pub fn is_asked_to_resume(&self) -> bool {
+        let resumes =
+            |request: &Value| matches!(request["command"].as_str(), Some("continue" | "next" | "stepIn"));
+        self.inbox.iter().any(resumes)
     }
 
     fn initialize(&mut self, request: &Value) -> Vec<String> {
@@ -167,6 +227,7 @@ impl Engine {
 
     fn launch(&mut self, request: &Value, random: &mut Random, traffic: &mut Traffic) -> Vec<String> {
         if random.one_in(12) {
+            self.refused_launch = true;
             return self.answer_with(request, false, Birth::Forever, json!({}), traffic);
         }
         let answer = self.answer_with(request, true, Birth::Forever, json!({}), traffic);
@@ -199,9 +260,15 @@ impl Engine {
                 (now, json!({"variablesReference": 1000 + random.below(2)}))
             }
             "evaluate" => (Birth::Stop(self.stop), json!({"variablesReference": 1000 + random.below(2)})),
+            "setBreakpoints" => (Birth::Forever, answer_breakpoints(request, random)),
             _ => (Birth::Forever, json!({})),
         };
         let success = !random.one_in(10);
+        if request["command"] == "setBreakpoints" {
+            let list = request["arguments"]["breakpoints"].as_array().unwrap().clone();
+            // What it refuses last may be what nobody asked for, when an owner left; then it has more than it should.
+            self.breakpoints = success.then_some(list).ok_or(());
+        }
         let mut said = self.answer_with(request, success, birth, body, traffic);
         // Some answer twice, or somebody else's question.
         if random.one_in(15) {
@@ -259,7 +326,7 @@ impl Engine {
     fn speak(&mut self, random: &mut Random, traffic: &mut Traffic, may_stop: bool) -> Vec<String> {
         let thread = 1 + random.below(2) as i64;
         match random.below(20) {
-            0..=6 if may_stop => vec![self.stops(thread, !random.one_in(3))],
+            0..=6 if may_stop && self.course != Course::Idle => vec![self.stops(thread, !random.one_in(3))],
             7 => {
                 self.runs(thread, true);
                 vec![self.event("continued", json!({"threadId": thread}))]
@@ -320,4 +387,16 @@ impl Engine {
 
 fn index(thread: i64) -> usize {
     usize::from(thread == 2)
+}
+
+/// All of them, or as some engines answer: the first ones only, or none.
+fn answer_breakpoints(request: &Value, random: &mut Random) -> Value {
+    let asked = request["arguments"]["breakpoints"].as_array().unwrap();
+    let each = |breakpoint: &Value| json!({"id": 40, "verified": true, "line": breakpoint["line"]});
+    let told = match random.below(6) {
+        0 => 0,
+        1 => asked.len() / 2,
+        _ => asked.len(),
+    };
+    json!({"breakpoints": asked.iter().take(told).map(each).collect::<Vec<_>>()})
 }

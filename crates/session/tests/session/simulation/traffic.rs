@@ -16,6 +16,8 @@ pub enum Birth {
 
 #[derive(Default)]
 pub struct Traffic {
+    /// Whether there ever was more than one client.
+    pub shared: bool,
     last: i64,
     sent: HashMap<i64, String>,
     /// When the numbers in a message of the engine were born.
@@ -44,6 +46,11 @@ impl Traffic {
     /// Invariant 9: what arrives differs from what was sent only in numbers.
     pub fn arrived(&self, heard: &Heard) {
         let Some(sent) = mark_of(&heard.json).and_then(|mark| self.sent.get(&mark)) else { return };
+        // Lists of breakpoints and filters are everybody's together, and the hub's own record is not for the engine.
+        let ours = |text: &str| text.contains("\"set") || text.contains("\"breakroom\"");
+        if self.shared && ours(sent) {
+            return;
+        }
         let (sent, heard) = (without_numbers(sent.as_bytes()), without_numbers(&heard.bytes));
         assert_eq!(String::from_utf8_lossy(&sent), String::from_utf8_lossy(&heard), "invariant 9");
     }

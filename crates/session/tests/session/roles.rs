@@ -1,0 +1,146 @@
+//! Those who only look on, and those who want to know what the others do.
+
+use breakroom_session::CloseReason;
+use serde_json::json;
+
+use crate::rig::{Rig, lines};
+
+#[test]
+fn an_observer_reads_and_changes_nothing() {
+    let (mut rig, tess, _, node) = Rig::shared();
+    let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
+    rig.heard(owl);
+    let deeds = [
+        "continue",
+        "next",
+        "stepIn",
+        "stepOut",
+        "stepBack",
+        "reverseContinue",
+        "goto",
+        "restartFrame",
+        "restart",
+        "pause",
+        "evaluate",
+        "setVariable",
+        "setExpression",
+        "writeMemory",
+        "terminate",
+        "terminateThreads",
+    ];
+    for deed in deeds {
+        let seq = rig.request(owl, deed, json!({"threadId": 1, "expression": "x"}));
+        let (number, text) = rig.refusal(owl, seq);
+        assert!(number == 9017 && text.contains("\"role\": \"drive\""), "{deed}: {text}");
+    }
+    assert!(rig.engine_heard(node).is_empty());
+    let answer = rig.round_trip(owl, node, "stackTrace", json!({"threadId": 1}), json!({"stackFrames": []}));
+    assert_eq!(answer["success"], true);
+    rig.request(owl, "disconnect", json!({}));
+    rig.request(tess, "disconnect", json!({}));
+}
+
+#[test]
+fn an_observers_breakpoints_are_acknowledged_unverified_and_go_no_further() {
+    let (mut rig, tess, _, node) = Rig::shared();
+    let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
+    rig.heard(owl);
+    let list = json!({"source": {"path": "x.py"}, "breakpoints": [{"line": 3}, {"line": 4}]});
+    let old = json!({"source": {"path": "x.py"}, "lines": [3]});
+    for (arguments, count) in [(list, 2), (old, 1)] {
+        let seq = rig.request(owl, "setBreakpoints", arguments);
+        let answer = rig.response(owl, seq);
+        let listed = answer["body"]["breakpoints"].as_array().unwrap();
+        assert!(listed.len() == count && listed.iter().all(|each| each["verified"] == false), "{answer}");
+    }
+    for command in ["setFunctionBreakpoints", "setExceptionBreakpoints", "setDataBreakpoints"] {
+        let seq = rig.request(owl, command, json!({"breakpoints": [], "filters": ["raised"]}));
+        assert_eq!(rig.response(owl, seq)["success"], true);
+    }
+    assert!(rig.engine_heard(node).is_empty());
+    rig.set_lines(tess, node, &[5]);
+    let seq = rig.request(owl, "breakroom/breakpoints", json!({}));
+    assert_eq!(lines(&rig.response(owl, seq)), [5]);
+}
+
+#[test]
+fn what_one_set_before_it_said_that_it_only_observes_is_taken_back() {
+    let (mut rig, tess, _, node) = Rig::shared();
+    rig.set_lines(tess, node, &[3]);
+    let owl = rig.join_late();
+    rig.request(owl, "initialize", json!({"adapterID": "python"}));
+    rig.set_lines(owl, node, &[4]);
+    rig.request(owl, "attach", json!({"breakroom": {"role": "observe"}}));
+    assert_eq!(lines(&rig.got(node, "setBreakpoints")), [3]);
+}
+
+#[test]
+fn observers_do_not_keep_a_session_that_its_last_driver_ends() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
+    rig.heard(owl);
+    rig.request(tess, "disconnect", json!({}));
+    assert!(rig.engine_heard(node).is_empty(), "another driver is there");
+    rig.request(bob, "disconnect", json!({}));
+    let request = rig.got(node, "disconnect");
+    rig.answer(node, &request, json!({}));
+    rig.node_ended(node, "exit code 0", "");
+    assert_eq!(rig.names(owl), ["terminated"]);
+    rig.request(owl, "disconnect", json!({}));
+    rig.assert_over();
+}
+
+#[test]
+fn an_observer_leaves_alone_whatever_it_says_about_the_debuggee() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
+    let owls = rig.bring("Owls", json!({}), json!({"role": "observe"}));
+    rig.request(owl, "disconnect", json!({"terminateDebuggee": true}));
+    assert_eq!(rig.closed(owl), Some(&CloseReason::Disconnected));
+    rig.lose(tess);
+    rig.lose(bob);
+    rig.request(owls, "pause", json!({"threadId": 1}));
+    assert!(rig.engine_heard(node).is_empty() && rig.stopped.is_empty(), "a lost driver ends nothing");
+    rig.finish(owls, node);
+}
+
+#[test]
+fn what_others_do_is_told_to_those_who_asked_and_to_nobody_else() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    let curious = rig.bring("Carl", json!({}), json!({"events": true}));
+    rig.heard(curious);
+    rig.request(tess, "evaluate", json!({"expression": "x + 1", "context": "repl"}));
+    let told = rig.event(curious, "breakroom/activity")["body"].clone();
+    assert_eq!(
+        told,
+        json!({"client": "Tess", "deed": "evaluated", "command": "evaluate", "expression": "x + 1"})
+    );
+    rig.request(bob, "setVariable", json!({"name": "n", "value": "2"}));
+    let told = rig.event(curious, "breakroom/activity")["body"].clone();
+    assert_eq!(
+        told,
+        json!({"client": "Bob", "deed": "set a variable", "command": "setVariable", "name": "n", "value": "2"})
+    );
+    rig.round_trip(tess, node, "next", json!({"threadId": 1}), json!({}));
+    let told = rig.event(curious, "breakroom/activity")["body"].clone();
+    assert_eq!(told, json!({"client": "Tess", "deed": "stepped", "command": "next", "threadId": 1}));
+    rig.event(curious, "continued");
+    rig.stop(node, 1);
+    rig.event(curious, "stopped");
+    rig.round_trip(curious, node, "continue", json!({"threadId": 1}), json!({}));
+    assert!(rig.heard(curious).is_empty(), "nobody is told of its own deeds");
+    for client in [tess, bob] {
+        let names = rig.names(client);
+        assert!(names.iter().all(|name| !name.starts_with("breakroom/")), "{names:?}");
+    }
+}
+
+#[test]
+fn a_resume_that_was_refused_is_no_deed() {
+    let (mut rig, tess, bob, _) = Rig::shared();
+    let curious = rig.bring("Carl", json!({}), json!({"events": true}));
+    rig.request(tess, "next", json!({"threadId": 1}));
+    rig.heard(curious);
+    rig.request(bob, "next", json!({"threadId": 1}));
+    assert!(rig.heard(curious).is_empty());
+}
