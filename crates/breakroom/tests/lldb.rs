@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use breakroom_testkit::{Sandbox, Strict};
 use breakroom_testkit::fixtures::Program;
+use breakroom_testkit::{Sandbox, Strict};
 use serde_json::json;
 use support::editor::{Bystander, Desk, Hub};
 use support::failures::{self, NoProgram};

@@ -18,7 +18,7 @@ pub(crate) fn choose(choice: EngineChoice, context: &Context) -> Result<(Adapter
     };
     let spec: AdapterSpec = serde_json::from_value(record)
         .map_err(|error| format!("\"breakroom\": {{\"adapter\": ...}} cannot be used: {error}."))?;
-    let facts = EngineFacts { name: spec.name.clone(), ..EngineFacts::default() };
+    let facts = EngineFacts { name: spec.name.clone() };
     Ok((spec, facts))
 }
 
@@ -29,7 +29,7 @@ fn by_entry(
     let catalog = Catalog::load(context).map_err(|error| error.to_string())?;
     let entry = find(&catalog)?;
     let found = entry.find(context).map_err(|error| error.to_string())?;
-    let facts = EngineFacts { name: entry.name.clone(), ..EngineFacts::default() };
+    let facts = EngineFacts { name: entry.name.clone() };
     Ok((entry.spec(&found), facts))
 }
 

@@ -11,7 +11,7 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::ids::{ClientId, FromClient};
 use crate::launch::Launch;
-use crate::ledger::{Asker, FileId, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
+use crate::ledger::{Asker, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
 use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
 
@@ -54,7 +54,7 @@ impl Session {
         }
     }
 
-    fn shelf(&self, command: &str, arguments: Option<Json>) -> ShelfId {
+    fn shelf(&mut self, command: &str, arguments: Option<Json>) -> ShelfId {
         if let Some((_, shelf)) = LISTS.iter().find(|(name, _)| *name == command) {
             return shelf.clone();
         }
@@ -63,10 +63,9 @@ impl Session {
             source.and_then(|source| source.i64("sourceReference")).filter(|reference| *reference > 0);
         let path =
             source.and_then(|source| source.str("path").or_else(|| source.str("name"))).unwrap_or_default();
-        ShelfId::Source(match (reference, self.setup.identify.and_then(|identify| identify(&path))) {
-            (Some(reference), _) => SourceId::Reference(reference),
-            (None, Some(FileId { device, inode })) => SourceId::File { device, inode },
-            (None, None) => SourceId::Path(path.into_owned()),
+        ShelfId::Source(match reference {
+            Some(reference) => SourceId::Reference(reference),
+            None => self.ledger.source(&path, self.setup.identify),
         })
     }
 

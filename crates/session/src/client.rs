@@ -3,7 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 
 use breakroom_dap::view::Initialize;
-use breakroom_dap::{Edit, Envelope, Message, Packet};
+use breakroom_dap::{Edit, Envelope, Message, Packet, event};
+use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::access::Access;
@@ -15,6 +16,8 @@ use crate::joining::{Heard, Missing};
 /// Above this the engine is not read until the client catches up: nothing is lost and nothing grows.
 const MARK_BYTES: usize = 4 << 20;
 const MARK_MESSAGES: usize = 16_384;
+/// Beyond this a client that does not keep up while others do is let go: answers and states are never left out.
+const HOPELESS_BYTES: usize = 64 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -98,6 +101,8 @@ struct Outbox {
     queue: VecDeque<Outgoing>,
     bytes: usize,
     last: ToClient,
+    /// Outputs that were left out since it was last told how many.
+    missed: u64,
 }
 
 impl Client {
@@ -147,6 +152,23 @@ impl Client {
         match &mut self.phase {
             Phase::Initializing { held, .. } => held.push(outgoing),
             _ => self.outbox.push(outgoing),
+        }
+    }
+
+    /// Takes note of output that it does not get, because it is behind while others are not. It is told how much.
+    pub fn miss_output(&mut self) {
+        self.outbox.missed += 1;
+    }
+
+    /// Lets go of a client that is further behind than anybody can be helped.
+    pub fn cut_off_if_hopeless(&mut self) {
+        if self.outbox.bytes > HOPELESS_BYTES && !self.is_leaving() {
+            self.outbox.queue.clear();
+            self.outbox.bytes = 0;
+            let megabytes = HOPELESS_BYTES >> 20;
+            let reason =
+                format!("this client did not read what it was sent and was more than {megabytes} MB behind");
+            self.phase = Phase::Leaving(CloseReason::Broken(reason));
         }
     }
 
@@ -205,8 +227,21 @@ impl Outbox {
     }
 
     fn pop(&mut self) -> Option<(ToClient, Outgoing)> {
-        let outgoing = self.queue.pop_front()?;
-        self.bytes -= outgoing.message.len();
+        let outgoing = match self.queue.pop_front() {
+            Some(outgoing) => {
+                self.bytes -= outgoing.message.len();
+                outgoing
+            }
+            None if self.missed > 0 => {
+                let text = format!(
+                    "breakroom: {} outputs were left out here, because this client was behind\n",
+                    self.missed
+                );
+                self.missed = 0;
+                Outgoing::plain(event("output", Some(json!({"category": "console", "output": text}))))
+            }
+            None => return None,
+        };
         self.last.0 += 1;
         Some((self.last, outgoing))
     }

@@ -21,6 +21,7 @@ impl Session {
             (None, _) => "idle",
             (Some(Phase::Starting | Phase::Initializing { .. }), _) => "starting",
             (Some(Phase::Ending | Phase::Ended { .. }), _) => "ended",
+            _ if self.picture.is_over() => "ended",
             (Some(Phase::Ready { .. }), Launch::Unasked | Launch::Waiting { .. } | Launch::Failed { .. }) => {
                 "starting"
             }

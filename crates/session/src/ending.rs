@@ -231,7 +231,8 @@ impl Session {
 
     /// If nobody is left, a program that we launched ends with its session; one that was attached to goes on.
     pub(crate) fn nobody_is_left(&mut self) {
-        if self.clients.values().any(|client| !client.is_leaving()) {
+        // A connection that only stands open, or has yet to prove whose it is, keeps nothing alive.
+        if self.clients.values().any(Client::takes_part) {
             return;
         }
         let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::access::Access;
 use crate::ids::{ClientId, NodeId, Ticket};
@@ -83,8 +83,6 @@ pub enum Input {
 pub struct EngineFacts {
     /// For messages to people.
     pub name: String,
-    /// Members to add to the arguments of `launch` where they are missing.
-    pub launch_defaults: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 //! gets the whole picture at once, and from there on what everybody gets.
 
 use breakroom_dap::view::{Capabilities, Run};
-use breakroom_dap::{Json, event};
+use breakroom_dap::{Json, event, event_with};
 use smallvec::SmallVec;
 
 use crate::belief::Belief;
-use crate::client::Phase as ClientPhase;
+use crate::client::{Client, Phase as ClientPhase};
 use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
@@ -60,6 +60,32 @@ impl Session {
     /// Whether whoever comes now finds a debuggee.
     pub(crate) fn has_debuggee(&self) -> bool {
         !matches!(self.launch, Launch::Unasked)
+    }
+
+    /// Whether a client was answered as if there were nothing to join: it had yet to prove whose it is, or came before
+    /// the debuggee did.
+    pub(crate) fn comes_late(&self, client: ClientId) -> bool {
+        let answered = |client: &Client| matches!(client.phase, ClientPhase::Ready);
+        self.has_debuggee()
+            && self.launcher != Some(client)
+            && self.clients.get(&client).is_some_and(answered)
+    }
+
+    /// Makes a joiner of a client that was told the capabilities of no engine, or of another one.
+    pub(crate) fn begin_joining(&mut self, id: ClientId) {
+        let missing = self.missing();
+        let node = self.root.and_then(|root| self.nodes.get(&root));
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        if let Some(Phase::Ready { answer }) = node.map(|node| &node.phase) {
+            let exact = answer.payload().filter(|body| body.is_object()).and_then(Json::raw).unwrap_or(b"{}");
+            client.event(event_with("capabilities", "capabilities", exact), SmallVec::new());
+        }
+        let heard = match client.phase {
+            ClientPhase::Configuring => Heard::Initialized,
+            _ => Heard::Nothing,
+        };
+        client.phase = ClientPhase::Joining { heard, missing };
+        self.announce();
     }
 
     pub(crate) fn is_joining(&self, client: ClientId) -> bool {
@@ -151,6 +177,7 @@ impl Session {
         mut edits: SmallVec<[breakroom_dap::Edit; 2]>,
     ) {
         edits.extend(self.personal(id, name, message.payload()));
+        let in_company = self.clients.len() > 1;
         let Some(client) = self.clients.get_mut(&id) else { return };
         if !edge::wants(&client.declared, name) {
             return;
@@ -158,6 +185,13 @@ impl Session {
         if let Some(body) = message.payload() {
             edits.extend(edge::to_client(&client.declared, name, body));
         }
+        // Alone, a client that is behind makes the engine wait and loses nothing; in company it must not hold up others.
+        if in_company && name == "output" && client.is_behind() {
+            return client.miss_output();
+        }
         client.event(message.clone(), edits);
+        if in_company {
+            client.cut_off_if_hopeless();
+        }
     }
 }

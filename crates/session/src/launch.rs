@@ -8,8 +8,7 @@ use std::time::Duration;
 use breakroom_dap::json::removal;
 use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Json, Message, request};
-use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::client::{Client, Outgoing, Phase as ClientPhase};
@@ -161,6 +160,9 @@ impl Session {
             self.set_out(client, session, message);
             return Ok(());
         }
+        if self.comes_late(client) {
+            self.begin_joining(client);
+        }
         if self.is_joining(client) {
             return self.attach_joiner(client, seq, command, arguments);
         }
@@ -213,6 +215,7 @@ impl Session {
         self.effect(Effect::StopEngine { node: old, grace: Duration::ZERO, release: false });
         let text = "the debug adapter was replaced by the one that the launch brings";
         self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, text));
+        self.ledger.forget_told();
     }
 
     /// Sends the launch that waits, if the engine is ready for it.
@@ -224,7 +227,9 @@ impl Session {
         };
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, message } => {
-                let edits = launch_edits(message.payload(), &node.facts.launch_defaults);
+                // It may hold a token, and says nothing to the engine.
+                let own = message.payload().and_then(|arguments| removal(arguments, "breakroom"));
+                let edits = own.into_iter().map(|cut| Edit::text(cut, "")).collect();
                 let purpose = Purpose::Client { client, seq, life: Life::Session, then: Then::Nothing };
                 let pending = Pending { command: start.command().into(), purpose };
                 node.push_first(Waiting::new(message, edits, Some(pending)));
@@ -340,54 +345,4 @@ pub(crate) fn own_record(arguments: Json) -> Result<Option<Edit>, Failure> {
         return Err(Failure::loud(FailureId::BadArguments, text));
     }
     Ok(removal(arguments, "breakroom").map(|cut| Edit::text(cut, "")))
-}
-
-/// The hub's own record goes out; defaults of the catalog are added in front.
-fn launch_edits(arguments: Option<Json>, defaults: &Map<String, Value>) -> SmallVec<[Edit; 2]> {
-    let Some(arguments) = arguments else {
-        return SmallVec::new();
-    };
-    let mut edits = SmallVec::new();
-    let members = arguments.members().count();
-    let cut = removal(arguments, "breakroom");
-    let left = members - usize::from(cut.is_some());
-    edits.extend(cut.map(|cut| Edit::text(cut, "")));
-    let missing = defaults.iter().filter(|(key, _)| arguments.get(key).is_none());
-    let added: Vec<String> =
-        missing.map(|(key, value)| format!("{}:{value}", Value::from(key.as_str()))).collect();
-    if !added.is_empty() {
-        let inside = arguments.start() + 1;
-        let comma = if left > 0 { "," } else { "" };
-        edits.push(Edit::text(inside..inside, Bytes::from(added.join(",") + comma)));
-    }
-    edits
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn edited(text: &str, defaults: Value) -> String {
-        let whole = format!(r#"{{"seq":1,"type":"request","command":"launch","arguments":{text}}}"#);
-        let message = Message::from_client(whole.into_bytes().into()).unwrap();
-        let Value::Object(defaults) = defaults else {
-            return String::new();
-        };
-        let packet = message.renumbered(1, launch_edits(message.payload(), &defaults)).to_bytes();
-        let sent = Message::from_client(packet).unwrap();
-        String::from_utf8(sent.payload().and_then(Json::raw).unwrap().to_vec()).unwrap()
-    }
-
-    #[test]
-    fn the_hubs_record_is_cut_and_missing_defaults_are_added() {
-        let own = r#"{"breakroom":{"token":"x"},"mode":"exec","n":1}"#;
-        assert_eq!(
-            edited(own, json!({"mode": "debug", "dlvCwd": "/p"})),
-            r#"{"dlvCwd":"/p","mode":"exec","n":1}"#
-        );
-        assert_eq!(edited(r#"{"breakroom":{}}"#, json!({})), "{}");
-        assert_eq!(edited(r#"{"breakroom":{}}"#, json!({"mode": "debug"})), r#"{"mode":"debug"}"#);
-        assert_eq!(edited("{ }", json!({"mode": "debug"})), r#"{"mode":"debug" }"#);
-        assert_eq!(edited(r#"{"a":1}"#, json!({})), r#"{"a":1}"#);
-    }
 }

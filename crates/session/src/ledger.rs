@@ -71,6 +71,8 @@ pub(crate) struct Ledger {
     numbers: BTreeMap<ClientId, i64>,
     /// Numbers for breakpoints that no client set: the engine's number, and whose number it got.
     aliases: BTreeMap<(ClientId, i64), i64>,
+    /// Which source each path was found to mean when it was first named.
+    paths: BTreeMap<String, SourceId>,
     pub exceptions: Exceptions,
 }
 
@@ -86,6 +88,20 @@ pub(crate) enum Outcome {
 }
 
 impl Ledger {
+    /// Which source a path means. It stays what it was at first: an editor that saves by renaming makes a new file under
+    /// the old name, and what others have set there must not be lost.
+    pub fn source(&mut self, path: &str, identify: Option<fn(&str) -> Option<FileId>>) -> SourceId {
+        if let Some(known) = self.paths.get(path) {
+            return known.clone();
+        }
+        let source = match identify.and_then(|identify| identify(path)) {
+            Some(FileId { device, inode }) => SourceId::File { device, inode },
+            None => SourceId::Path(path.to_owned()),
+        };
+        self.paths.insert(path.to_owned(), source.clone());
+        source
+    }
+
     /// Takes over what a client wants on one shelf.
     pub fn set(&mut self, shelf: ShelfId, asker: Asker, message: Message) -> Outcome {
         let number = self.numbers.entry(asker.client).or_default();
@@ -118,6 +134,16 @@ impl Ledger {
         let changed =
             self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.forget(owner)?)));
         changed.collect()
+    }
+
+    /// The engine that was told is gone, and the next one knows nothing.
+    pub fn forget_told(&mut self) {
+        self.shelves.values_mut().for_each(Shelf::forget_told);
+    }
+
+    /// What an engine that knows nothing yet must be told.
+    pub fn retell(&mut self) -> Vec<(ShelfId, Request)> {
+        self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.retell()?))).collect()
     }
 
     /// Who still waits, with the request that is not answered; they wait no longer.

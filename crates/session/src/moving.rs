@@ -2,15 +2,12 @@
 //!
 //! It takes along what it declared, how far it has come and its own numbering, so that to the client nothing happens.
 
-use breakroom_dap::{Json, Message, event_with};
-use smallvec::SmallVec;
+use breakroom_dap::Message;
 
-use crate::client::{Client, Phase as ClientPhase};
+use crate::client::Client;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
 use crate::io::Effect;
-use crate::joining::Heard;
-use crate::node::Phase;
 use crate::session::Session;
 
 /// A client between two sessions.
@@ -49,7 +46,7 @@ impl Session {
     }
 
     pub(crate) fn on_client_arrived(&mut self, id: ClientId, traveller: Traveller) {
-        let Traveller { mut client, attach } = traveller;
+        let Traveller { client, attach } = traveller;
         let command = attach.command().unwrap_or_default().to_owned();
         if !self.has_debuggee() {
             self.clients.insert(id, client);
@@ -57,19 +54,8 @@ impl Session {
             let seq = FromClient(attach.seq().unwrap_or(0));
             return self.refuse(id, seq, &command, &Failure::loud(FailureId::NothingDebugged, text));
         }
-        let heard = match client.phase {
-            ClientPhase::Configuring => Heard::Initialized,
-            _ => Heard::Nothing,
-        };
-        let node = self.root.and_then(|root| self.nodes.get(&root));
-        if let Some(Phase::Ready { answer }) = node.map(|node| &node.phase) {
-            // It was told a base set, or that of an engine it does not get.
-            let exact = answer.payload().filter(|body| body.is_object()).and_then(Json::raw).unwrap_or(b"{}");
-            client.event(event_with("capabilities", "capabilities", exact), SmallVec::new());
-        }
-        client.phase = ClientPhase::Joining { heard, missing: self.missing() };
         self.clients.insert(id, client);
-        self.announce();
+        self.begin_joining(id);
         self.on_request(id, &command, attach);
     }
 }

@@ -128,6 +128,11 @@ impl Picture {
         }
     }
 
+    /// Whether the engine said that there is nothing more to debug.
+    pub fn is_over(&self) -> bool {
+        self.terminated.is_some()
+    }
+
     /// The events that tell a joiner everything, in an order any client understands.
     pub fn events(&self, threads: &Threads) -> Vec<Told> {
         let capabilities = || plain("capabilities", json!({"capabilities": self.capabilities}));

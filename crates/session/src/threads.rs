@@ -243,10 +243,20 @@ impl Threads {
     /// answer committed the resume already, and then there is nothing left to do.
     pub fn commit_resume(&mut self, thread: Option<i64>, all: bool, committed: Resume) {
         let epoch = self.next_epoch();
+        // Unless a stop of everything overtook the answer, something still waits for it.
+        let waits = |state: &State| matches!(*state, State::Resuming { resume, .. } if resume == committed);
+        let takes_all = all && (waits(&self.others) || self.known.values().any(waits));
         let mut ran = false;
         let mut run = |state: &mut State| match *state {
             State::Resuming { by, resume, .. } if resume == committed => {
                 *state = State::Running { epoch, by: Some(by) };
+                ran = true;
+            }
+            // It was in the hands of another resume when this one began, and went on with all the others.
+            State::Stopped { epoch: from } | State::Resuming { from, .. }
+                if takes_all && from.0 < committed.number =>
+            {
+                *state = State::Running { epoch, by: None };
                 ran = true;
             }
             State::Stopped { .. } | State::Resuming { .. } if committed.asked == Asked::Running => {
@@ -396,6 +406,32 @@ mod tests {
         assert_eq!(threads.check(two), Err(Some(ResumedBy(ME))));
         threads.commit_resume(Some(2), false, second);
         assert!(!threads.is_alive(one) && !threads.is_alive(two));
+    }
+
+    #[test]
+    fn a_resume_of_all_takes_along_a_thread_whose_own_resume_failed() {
+        for fails_first in [true, false] {
+            let mut threads = stopped(1);
+            let own = threads.begin_resume(Some(1), true, ME).unwrap();
+            let all = threads.begin_resume(Some(2), false, OTHER).unwrap();
+            if fails_first {
+                threads.abort_resume(own);
+            }
+            threads.commit_resume(Some(2), true, all);
+            threads.abort_resume(own);
+            assert!(!threads.is_stopped(Some(1)) && !threads.any_stopped());
+        }
+    }
+
+    #[test]
+    fn a_stop_of_all_that_overtakes_a_resume_of_all_leaves_everything_stopped() {
+        let mut threads = stopped(1);
+        let own = threads.begin_resume(Some(1), true, ME).unwrap();
+        let all = threads.begin_resume(Some(2), false, OTHER).unwrap();
+        threads.abort_resume(own);
+        threads.on_stopped(Some(2), true);
+        threads.commit_resume(Some(2), true, all);
+        assert!(threads.is_stopped(Some(1)) && threads.is_stopped(Some(2)) && threads.is_stopped(None));
     }
 
     #[test]

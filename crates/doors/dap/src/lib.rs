@@ -11,8 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_hub::{
-    Context, Door, Link, LinkError, Passable, PeerAccess, Purpose, SecretError, connect_or_start, passable,
-    run_private,
+    Context, Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, passable, run_private,
 };
 
 #[derive(Debug, Clone)]
@@ -54,8 +53,6 @@ pub enum Hub {
 pub enum DoorError {
     #[error("{0}")]
     Link(#[from] LinkError),
-    #[error("{0}")]
-    Token(#[from] SecretError),
     #[error("{0}")]
     Lost(String),
     #[error("{what}: {source}")]

@@ -15,6 +15,8 @@ use crate::ids::ClientId;
 pub(crate) struct Shelf {
     /// In the order in which the owners came.
     wants: Vec<(ClientId, Vec<Wanted>)>,
+    /// The path under which the source was first named, and how.
+    spelling: Option<(String, Bytes)>,
     /// The last list of a client as it came; what a sole owner sends is told in its own words.
     last: Option<Message>,
     /// What the owners wanted when the engine last agreed; a list that it refuses is undone.
@@ -118,6 +120,7 @@ pub(crate) enum By {
 
 impl Shelf {
     pub fn set(&mut self, asker: Asker, message: Message, last_number: &mut i64) -> super::Outcome {
+        let message = self.in_one_spelling(message);
         let specs = specs(&message);
         let modified = message.payload().is_some_and(|arguments| arguments.flag("sourceModified"));
         self.want(asker.client, specs, last_number);
@@ -136,6 +139,26 @@ impl Shelf {
                 Some(request) => super::Outcome::Tell(request),
                 None => super::Outcome::Later,
             },
+        }
+    }
+
+    /// The same request about the source as it was first named: an engine that is told of one file under two names keeps
+    /// two lists for it.
+    fn in_one_spelling(&mut self, message: Message) -> Message {
+        let Some(source) = message.payload().and_then(|arguments| arguments.get("source")) else {
+            return message;
+        };
+        let (Some(at), Some(path)) = (source.span(), source.str("path")) else { return message };
+        match &self.spelling {
+            Some((first, raw)) if *first != *path => {
+                let edit = Edit::text(at, raw.clone());
+                message.edited(SmallVec::from_iter([edit])).unwrap_or(message)
+            }
+            Some(_) => message,
+            None => {
+                self.spelling = Some((path.into_owned(), message.bytes().slice(at)));
+                message
+            }
         }
     }
 
@@ -196,6 +219,16 @@ impl Shelf {
             true => Request::AsItCame(last),
             false => Request::Instead { of: last, breakpoints: list(union.iter().map(|merged| &merged.raw)) },
         }
+    }
+
+    pub fn forget_told(&mut self) {
+        self.told = None;
+        self.telling = Telling::default();
+    }
+
+    pub fn retell(&mut self) -> Option<Request> {
+        let untold = self.told.is_none() && self.wants.iter().any(|(_, list)| !list.is_empty());
+        if untold && matches!(self.telling, Telling::Nothing) { self.tell(Vec::new()) } else { None }
     }
 
     /// Forgets who waits, or one of them, because no answer will come.

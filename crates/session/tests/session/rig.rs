@@ -261,12 +261,7 @@ impl Rig {
     // Engines
 
     pub fn node_up(&mut self, node: NodeId) {
-        self.node_up_with(node, json!({}));
-    }
-
-    pub fn node_up_with(&mut self, node: NodeId, defaults: Value) {
-        let facts =
-            EngineFacts { name: "fake".into(), launch_defaults: defaults.as_object().unwrap().clone() };
+        let facts = EngineFacts { name: "fake".into() };
         self.on(Input::NodeUp { node, facts });
     }
 

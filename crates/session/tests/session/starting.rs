@@ -306,11 +306,11 @@ fn the_token_opens_and_neither_it_nor_the_hubs_record_reaches_the_engine() {
     rig.request(client, "initialize", json!({"adapterID": "python", "breakroom": {"token": TOKEN}}));
     rig.request(client, "launch", json!({"type": "python", "breakroom": {"token": TOKEN}, "mine": 1}));
     let node = rig.started[0].0;
-    rig.node_up_with(node, json!({"added": true}));
+    rig.node_up(node);
     let initialize = rig.got(node, "initialize");
     rig.answer(node, &initialize, capabilities());
     let launch = rig.got(node, "launch");
-    assert_eq!(launch["arguments"], json!({"added": true, "type": "python", "mine": 1}));
+    assert_eq!(launch["arguments"], json!({"type": "python", "mine": 1}));
     rig.answer(node, &launch, json!({}));
     let again = json!({"arguments": {"type": "python", "breakroom": {"token": TOKEN}}});
     rig.request(client, "restart", again);
