@@ -72,9 +72,6 @@ impl Session {
             _ => return self.odd(),
         }
         self.announce();
-        for (shelf, request) in self.ledger.retell() {
-            self.tell_engine(shelf, request);
-        }
     }
 
     /// `progressStart` may name the request it belongs to, by our number towards the engine. Its asker knows that

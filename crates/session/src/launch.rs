@@ -215,7 +215,6 @@ impl Session {
         self.effect(Effect::StopEngine { node: old, grace: Duration::ZERO, release: false });
         let text = "the debug adapter was replaced by the one that the launch brings";
         self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, text));
-        self.ledger.forget_told();
     }
 
     /// Sends the launch that waits, if the engine is ready for it.

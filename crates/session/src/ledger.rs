@@ -136,16 +136,6 @@ impl Ledger {
         changed.collect()
     }
 
-    /// The engine that was told is gone, and the next one knows nothing.
-    pub fn forget_told(&mut self) {
-        self.shelves.values_mut().for_each(Shelf::forget_told);
-    }
-
-    /// What an engine that knows nothing yet must be told.
-    pub fn retell(&mut self) -> Vec<(ShelfId, Request)> {
-        self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.retell()?))).collect()
-    }
-
     /// Who still waits, with the request that is not answered; they wait no longer.
     pub fn abandon(&mut self, only: Option<ClientId>) -> Vec<(Asker, &'static str)> {
         let of = |(id, shelf): (&ShelfId, &mut Shelf)| {

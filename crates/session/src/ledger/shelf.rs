@@ -221,16 +221,6 @@ impl Shelf {
         }
     }
 
-    pub fn forget_told(&mut self) {
-        self.told = None;
-        self.telling = Telling::default();
-    }
-
-    pub fn retell(&mut self) -> Option<Request> {
-        let untold = self.told.is_none() && self.wants.iter().any(|(_, list)| !list.is_empty());
-        if untold && matches!(self.telling, Telling::Nothing) { self.tell(Vec::new()) } else { None }
-    }
-
     /// Forgets who waits, or one of them, because no answer will come.
     pub fn abandon(&mut self, only: Option<ClientId>) -> Vec<Asker> {
         let leaves = |waiter: &mut Waiter| only.is_none_or(|only| waiter.asker.client == only);

@@ -1,9 +1,9 @@
 //! Coming late: one whole picture at once, nothing before it, and nothing asked of the engine for it.
 
-use breakroom_session::{CloseReason, Input};
+use breakroom_session::{Access, CloseReason, Input, Token};
 use serde_json::{Value, json};
 
-use crate::rig::{Heard, Rig, capabilities};
+use crate::rig::{Heard, Rig, TOKEN, capabilities};
 
 /// What a client knows of the program, by the events that it heard.
 #[derive(Debug, Default, PartialEq)]
@@ -392,4 +392,28 @@ fn what_happens_while_a_slow_joiner_does_not_read_reaches_it_behind_its_picture(
     assert_eq!(names[4..], ["stopped", "continued", "stopped"]);
     rig.request(second, "disconnect", json!({}));
     rig.finish(first, node);
+}
+
+#[test]
+fn whoever_brings_the_token_joins_as_well() {
+    let (mut rig, tess, node) = Rig::running();
+    let stranger = rig.join_as(Access::NeedsToken(Token::new(TOKEN.as_bytes())));
+    rig.request(stranger, "initialize", json!({"adapterID": "python"}));
+    rig.stop(node, 1);
+    assert_eq!(rig.names(stranger), ["+initialize"], "before it has proved whose it is it hears nothing");
+    let attach = rig.request(stranger, "attach", json!({"breakroom": {"token": TOKEN}}));
+    assert_eq!(rig.response(stranger, attach)["success"], true);
+    rig.request(stranger, "configurationDone", json!({}));
+    assert_eq!(rig.event(stranger, "stopped")["body"]["threadId"], 1);
+    rig.request(stranger, "disconnect", json!({}));
+    rig.finish(tess, node);
+}
+
+#[test]
+fn a_connection_without_the_token_keeps_no_program_alive() {
+    let (mut rig, tess, node) = Rig::running();
+    let stranger = rig.join_as(Access::NeedsToken(Token::new(TOKEN.as_bytes())));
+    rig.request(stranger, "initialize", json!({"adapterID": "python"}));
+    rig.lose(tess);
+    rig.got(node, "disconnect");
 }

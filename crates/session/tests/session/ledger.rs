@@ -98,6 +98,8 @@ fn one_file_is_one_source_however_it_is_spelled() {
         rig.request(client, "setBreakpoints", set(path, line));
         let request = rig.got(node, "setBreakpoints");
         assert_eq!(lines(&request), union, "{path}");
+        let told = request["arguments"]["source"]["path"].as_str().unwrap();
+        assert_ne!(told, "/link/same.py", "the engine hears of one file under one name");
         rig.agree(node, &request);
     }
     // A text that only the engine has is known by its number, whatever its name.
@@ -341,4 +343,26 @@ fn an_engine_that_takes_another_ones_place_is_told_what_that_one_knew() {
     rig.answer(other, &initialize, crate::rig::capabilities());
     rig.tell(other, "initialized", json!({}));
     assert_eq!(lines(&rig.got(other, "setBreakpoints")), [3]);
+}
+
+#[test]
+fn an_editor_that_saves_by_renaming_does_not_lose_the_breakpoints_of_others() {
+    // Each look finds another file under the same name.
+    fn identify(_: &str) -> Option<FileId> {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static LOOKS: AtomicU64 = AtomicU64::new(0);
+        Some(FileId { device: 1, inode: LOOKS.fetch_add(1, Ordering::Relaxed) })
+    }
+    let mut rig = Rig::with(breakroom_session::Setup { identify: Some(identify), ..setup() });
+    let tess = rig.join();
+    rig.request(tess, "initialize", json!({"clientName": "Tess", "adapterID": "python"}));
+    let node = rig.started[0].0;
+    rig.node_up(node);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, crate::rig::capabilities());
+    rig.start(tess, node, "launch");
+    let bob = rig.bring("Bob", json!({}), json!({}));
+    rig.set_lines(bob, node, &[20]);
+    rig.ask_lines(tess, &[11]);
+    assert_eq!(lines(&rig.got(node, "setBreakpoints")), [20, 11]);
 }

@@ -282,3 +282,38 @@ fn a_resume_that_waited_for_a_stop_ends_that_stop_and_not_the_next_one() {
     rig.request(bob, "disconnect", json!({}));
     rig.finish(tess, node);
 }
+
+#[test]
+fn a_client_that_does_not_read_misses_output_in_company_and_is_told_how_much() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    rig.stall_client(bob);
+    let line = "x".repeat(100_000);
+    for _ in 0..200 {
+        rig.tell(node, "output", json!({"category": "stdout", "output": line}));
+    }
+    rig.tell(node, "thread", json!({"reason": "started", "threadId": 5}));
+    assert_eq!(
+        rig.names(tess).iter().filter(|name| *name == "output").count(),
+        200,
+        "the other one misses nothing"
+    );
+    rig.read_on(bob);
+    let heard = rig.heard(bob);
+    let outputs: Vec<_> = heard.iter().filter(|heard| heard.name() == "output").collect();
+    assert!(outputs.len() < 60, "what it holds is bounded: {}", outputs.len());
+    let missed = 200 - (outputs.len() - 1);
+    assert!(outputs.last().unwrap().text().contains(&format!("{missed} outputs were left out")));
+    assert!(heard.iter().any(|heard| heard.name() == "thread"), "states are never left out");
+}
+
+#[test]
+fn alone_a_client_that_does_not_read_misses_nothing() {
+    let (mut rig, client, node) = Rig::running();
+    rig.stall_client(client);
+    let line = "x".repeat(100_000);
+    for _ in 0..200 {
+        rig.tell(node, "output", json!({"category": "stdout", "output": line}));
+    }
+    rig.read_on(client);
+    assert_eq!(rig.names(client).iter().filter(|name| *name == "output").count(), 200);
+}
