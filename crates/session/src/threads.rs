@@ -184,8 +184,9 @@ impl Threads {
         stopped(&self.others) || self.known.values().any(stopped)
     }
 
-    /// Begins a resume. Refused only if a client resumed the thread before; a thread that runs for any other
-    /// reason is the engine's to judge.
+    /// Begins a resume. Refused while another one is under way, and if another client resumed the thread before: that
+    /// one's step must not become two. Whether a thread runs that the client itself resumed, or nobody, is the engine's
+    /// to judge: some let single threads run and do not say so.
     pub fn begin_resume(
         &mut self,
         thread: Option<i64>,
@@ -194,7 +195,8 @@ impl Threads {
     ) -> Result<Resume, ResumedBy> {
         let asked = thread.map_or(self.others, |thread| self.state(thread));
         match asked {
-            State::Resuming { by, .. } | State::Running { by: Some(by), .. } => return Err(ResumedBy(by)),
+            State::Resuming { by, .. } => return Err(ResumedBy(by)),
+            State::Running { by: Some(before), .. } if before != by => return Err(ResumedBy(before)),
             _ => {}
         }
         let known = if matches!(asked, State::Stopped { .. }) { Asked::Stopped } else { Asked::Running };
@@ -361,6 +363,17 @@ mod tests {
         assert_eq!(threads.begin_resume(Some(1), false, OTHER), Err(ResumedBy(ME)));
         threads.commit_resume(Some(1), true, resume);
         assert_eq!(threads.begin_resume(Some(1), false, OTHER), Err(ResumedBy(ME)));
+    }
+
+    #[test]
+    fn a_client_may_resume_a_thread_that_its_own_step_is_only_thought_to_have_resumed() {
+        let mut threads = Threads::default();
+        threads.on_stopped(Some(1), false);
+        threads.on_stopped(Some(2), false);
+        let step = threads.begin_resume(Some(1), false, ME).unwrap();
+        threads.commit_resume(Some(1), true, step);
+        assert!(threads.begin_resume(Some(2), false, ME).is_ok());
+        assert!(threads.begin_resume(Some(2), false, OTHER).is_err());
     }
 
     #[test]

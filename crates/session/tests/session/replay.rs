@@ -38,8 +38,7 @@ fn every_recorded_session_gives_the_client_a_legal_sequence_and_every_byte() {
             refused.extend(replay.refused.into_iter().map(|command| format!("{name}: {command}")));
         }
     }
-    // `next` ran off the end of the script, so nothing is stopped that could be continued.
-    assert_eq!(refused, ["cmake: continue", "cmake: continue"]);
+    assert_eq!(refused, [] as [&str; 0], "what an adapter answered is not for the hub to refuse");
 }
 
 struct Replay {
