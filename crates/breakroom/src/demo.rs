@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::this_program;
 use crate::local::Local;
 
-const PROGRAM: &str = include_str!("demo/coffee.py");
+const PROGRAM: &str = include_str!("../../../docs/examples/coffee.py");
 /// The line in it where the demo stops.
 const MARK: &str = "# the demo stops here";
 /// What the demo's session is called.
