@@ -14,6 +14,8 @@ use crate::threads::{Epoch, Threads};
 
 /// As much of the console as a late joiner gets.
 const OUTPUT_BYTES: usize = 256 << 10;
+/// What a kept message takes besides its text.
+const OVERHEAD: usize = 512;
 
 type Told = (Message, SmallVec<[Edit; 2]>);
 
@@ -56,8 +58,7 @@ impl Picture {
         let Envelope::Event { event } = message.envelope() else { return };
         let told = (message.clone(), edits.clone());
         let body = message.payload();
-        let reason = body.and_then(|body| body.str("reason"));
-        let thread = body.and_then(|body| body.i64("threadId"));
+        let thread = || body.and_then(|body| body.i64("threadId"));
         match &**event {
             "process" => self.process = Some(told),
             "exited" => self.exited = Some(told),
@@ -77,10 +78,11 @@ impl Picture {
                 }
             }
             "stopped" => {
+                let thread = thread();
                 self.stops.retain(|stop| stop.thread != thread);
                 self.stops.push(Stop { thread, epoch: threads.epoch(thread), told });
             }
-            "thread" => match (thread, reason.as_deref()) {
+            "thread" => match (thread(), body.and_then(|body| body.str("reason")).as_deref()) {
                 (Some(thread), Some("exited")) => {
                     self.threads.remove(&thread);
                     self.stops.retain(|stop| stop.thread != Some(thread));
@@ -102,11 +104,11 @@ impl Picture {
         if category.as_deref() == Some("telemetry") {
             return;
         }
-        self.output_bytes += told.0.len();
+        self.output_bytes += told.0.len() + OVERHEAD;
         self.output.push_back(told);
         while self.output_bytes > OUTPUT_BYTES {
             let Some((dropped, _)) = self.output.pop_front() else { return };
-            self.output_bytes -= dropped.len();
+            self.output_bytes -= dropped.len() + OVERHEAD;
         }
     }
 
