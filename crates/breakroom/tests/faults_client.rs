@@ -402,3 +402,53 @@ fn a_client_that_does_not_read_a_flood_loses_nothing_and_costs_little() {
     client.finish();
     rig.only_the_daemon_is_left();
 }
+
+#[test]
+fn a_client_that_asks_without_end_and_reads_nothing_costs_little_and_is_answered_in_the_end() {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use std::io::Write;
+
+    let rig = Rig::new();
+    rig.serves_another();
+    let daemon = rig.daemon();
+    let mut client = rig.raw();
+    client.send(&message(1, "initialize", json!({})));
+    client.until("response", "initialize");
+    let body = message(2, "threads", json!({})).to_string();
+    let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    let many = frame.repeat(1000);
+    let mut input = client.input.take().unwrap();
+    let flags = rustix::fs::fcntl_getfl(&input).unwrap();
+    rustix::fs::fcntl_setfl(&input, flags | rustix::fs::OFlags::NONBLOCK).unwrap();
+    let mut sent = 0;
+    // Until the hub has not taken a byte for two seconds.
+    loop {
+        match input.write(&many.as_bytes()[sent % many.len()..]) {
+            Ok(written) => sent += written,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                let patience = Timespec { tv_sec: 2, tv_nsec: 0 };
+                if poll(&mut [PollFd::new(&input, PollFlags::OUT)], Some(&patience)).unwrap() == 0 {
+                    break;
+                }
+            }
+            Err(error) => panic!("{error}"),
+        }
+        assert!(sent < 256 << 20, "the hub takes more than anybody reads");
+    }
+    assert!(peak(daemon) < BOUND, "{} bytes were resident", peak(daemon));
+    rustix::fs::fcntl_setfl(&input, flags).unwrap();
+    let (whole, begun) = (sent / frame.len(), sent % frame.len());
+    let rest = frame.as_bytes()[begun..].to_vec();
+    let writer = std::thread::spawn(move || {
+        input.write_all(&rest).unwrap();
+        input
+    });
+    for _ in 0..=whole {
+        assert_eq!(client.until("response", "threads")["success"], false);
+    }
+    client.input = Some(writer.join().unwrap());
+    client.send(&message(3, "disconnect", json!({})));
+    client.until("response", "disconnect");
+    client.finish();
+    rig.only_the_daemon_is_left();
+}

@@ -199,6 +199,9 @@ impl Driver {
         let (session, began) = (&mut self.session, self.began);
         self.clients.retain_mut(|client| {
             let open = client.write(cx, session);
+            if client.may_be_heard_again(session) {
+                step = Step::Again;
+            }
             if !open {
                 step = Step::Again;
                 on(session, began, Input::ClientLeft { client: client.id() });

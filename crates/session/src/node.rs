@@ -190,8 +190,12 @@ impl Node {
         if self.facts.name.is_empty() { "the debug adapter" } else { &self.facts.name }
     }
 
-    pub fn is_full(&self) -> bool {
-        self.lanes.normal.len() >= MAX_WAITING || self.lanes.bytes >= MAX_WAITING_BYTES
+    /// Whether a request of that lane finds no room any more.
+    pub fn is_full(&self, lane: Lane) -> bool {
+        match lane {
+            Lane::Normal => self.lanes.normal.len() >= MAX_WAITING || self.lanes.bytes >= MAX_WAITING_BYTES,
+            Lane::Urgent => self.lanes.urgent.len() >= MAX_WAITING,
+        }
     }
 
     pub fn push(&mut self, lane: Lane, waiting: Waiting) {

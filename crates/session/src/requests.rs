@@ -174,10 +174,10 @@ impl Session {
             let text = format!("`{command}` is not possible any more: {why}");
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
-        if node.is_full() && Lane::of(command) == Lane::Normal {
+        if node.is_full(Lane::of(command)) {
             let name = node.name().to_owned();
             let text = format!(
-                "`{command}` was not sent: {name} does not read its requests and too many wait already. `pause`, `disconnect` and `terminate` still work."
+                "`{command}` was not sent: {name} does not read its requests and too many wait already. `disconnect` and `terminate` still work."
             );
             return Err(Failure::quiet(FailureId::EngineNotReading, text));
         }

@@ -136,6 +136,11 @@ impl Session {
             || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
     }
 
+    /// Whether a client has so much to read that it is not listened to until it has.
+    pub fn is_behind(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_some_and(Client::is_behind)
+    }
+
     /// Whether a client that has nothing more to say still waits for its last word.
     pub fn owes_last_word(&self, client: ClientId) -> bool {
         let disconnects =

@@ -34,6 +34,8 @@ pub(crate) struct Packed {
 
 enum State {
     Open,
+    /// It asks and does not read the answers; it is heard again once it has.
+    Unheard,
     /// Its bytes are not read any more; what was decided to be sent still is.
     Deaf,
     Lost,
@@ -68,13 +70,18 @@ impl ClientIo {
 
     /// Reads once.
     pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
-        if !matches!(self.state, State::Open) {
+        if !matches!(self.state, State::Open | State::Unheard) {
             return Step::Done;
         }
         if self.door_is_gone(cx) {
             self.state = State::Lost;
             return Step::Again;
         }
+        if session.is_behind(self.id) {
+            self.state = State::Unheard;
+            return Step::Done;
+        }
+        self.state = State::Open;
         let step = match self.endpoint.poll_read(cx) {
             Poll::Pending => return Step::Done,
             Poll::Ready(Ok(Came::All)) => Step::Done,
@@ -164,13 +171,18 @@ impl ClientIo {
         !lost
     }
 
+    /// Whether it was not heard and may be now: nothing else would wake its session for what it has already sent.
+    pub fn may_be_heard_again(&self, session: &Session) -> bool {
+        matches!(self.state, State::Unheard) && !session.is_behind(self.id)
+    }
+
     pub fn rest(&mut self) {
         self.endpoint.rest();
     }
 
     /// Whether it takes what it is sent. One that is leaving keeps nobody waiting.
     pub fn keeps_up(&self) -> bool {
-        !matches!(self.state, State::Open) || self.endpoint.wants_more()
+        !matches!(self.state, State::Open | State::Unheard) || self.endpoint.wants_more()
     }
 
     /// Tells the door why it ends, so that its process can say so.
