@@ -35,6 +35,11 @@ enum Install {
         folder: &'static str,
         package: &'static str,
     },
+    /// The same, from npm.
+    Npm {
+        folder: &'static str,
+        package: &'static str,
+    },
 }
 
 /// In order: a later one may need an earlier one.
@@ -81,6 +86,12 @@ pub const NEEDS: &[Need] = &[
         what_for: "debugging Go",
         present: Present::Program(&["dlv"]),
         install: Install::Apt(&["delve"]),
+    },
+    Need {
+        name: "vscode-client",
+        what_for: "driving the hub with the client that VS Code's own adapters are tested with",
+        present: Present::Adapter("vscode-client/node_modules/@vscode/debugadapter-testsupport"),
+        install: Install::Npm { folder: "vscode-client", package: "@vscode/debugadapter-testsupport@1.68.0" },
     },
     Need {
         name: "socat",
@@ -149,6 +160,13 @@ impl Need {
                 let mut command = Command::new("python3");
                 command.args(["-m", "pip", "install", "--upgrade", "--target"]);
                 run(command.arg(adapters_folder()?.join(folder)).arg(package))
+            }
+            Install::Npm { folder, package } => {
+                let folder = adapters_folder()?.join(folder);
+                std::fs::create_dir_all(&folder)?;
+                let mut command = Command::new("npm");
+                command.args(["install", "--no-audit", "--no-fund", "--prefix"]);
+                run(command.arg(folder).arg(package))
             }
         };
         installed.with_context(|| format!("cannot install {0}; to do without it use --skip {0}", self.name))

@@ -195,20 +195,46 @@ fn spinning_python() -> Bystander {
     Bystander(child)
 }
 
-fn attach(session: &mut Session<'_>, bystander: &Bystander) {
+/// A session that is attached to a process, stopped at its breakpoint. debugpy has gdb put it into the process at whatever
+/// point that is, which fails now and then; then it is tried again.
+fn attached() -> Option<(Desk, Session<'static>, Bystander)> {
+    for _ in 0..5 {
+        let (desk, mut session) = PYTHON.open(Hub::Shared, &["--type", "python"])?;
+        let bystander = spinning_python();
+        if attach(&mut session, &bystander) {
+            return Some((desk, session, bystander));
+        }
+        session.client.abandon();
+        desk.leave(Hub::Shared);
+    }
+    panic!("debugpy could not get into a process in five tries");
+}
+
+/// False if debugpy says that it could not get into the process.
+fn attach(session: &mut Session<'_>, bystander: &Bystander) -> bool {
     session.initialize(json!({}));
     session.client.allow(&["debugpyWaitingForServer"]);
     let attach = session.client.request("attach", json!({"processId": bystander.0.id()}));
+    let got_in = wait::until(wait::DEADLINE, || {
+        let timeline = session.client.timeline();
+        let failed =
+            |body: &Value| body["output"].as_str().is_some_and(|text| text.contains("Attach to PID failed"));
+        let outcome = timeline.events("output").any(failed).then_some(false);
+        outcome
+            .or_else(|| timeline.received().any(|message| message["event"] == "initialized").then_some(true))
+    });
+    if !got_in.expect("debugpy gets in or says that it cannot") {
+        return false;
+    }
     session.client.event("initialized");
     session.configure(attach, session.at("spin"));
     session.stopped("breakpoint", "spin", Some("spin"));
+    true
 }
 
 #[test]
 fn an_attached_process_lives_on_after_disconnect() {
-    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
-    let mut bystander = spinning_python();
-    attach(&mut session, &bystander);
+    let Some((desk, mut session, mut bystander)) = attached() else { return };
     session.client.allow(&["terminated"]);
     session.let_go();
     desk.leave(Hub::Shared);
@@ -217,9 +243,7 @@ fn an_attached_process_lives_on_after_disconnect() {
 
 #[test]
 fn an_attached_process_lives_on_when_the_hub_is_killed() {
-    let Some((mut desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
-    let mut bystander = spinning_python();
-    attach(&mut session, &bystander);
+    let Some((mut desk, session, mut bystander)) = attached() else { return };
     desk.kill_hub(session.client);
     bystander.assert_runs_free();
     // The socket of the killed hub does not keep the next one from starting.

@@ -26,8 +26,8 @@ use crate::registry::{Registry, SessionId, Summary};
 use crate::secret;
 use crate::side_stream::SideStream;
 use crate::supervise::{self, Arrived, News, Sender};
-use client_io::ClientIo;
 pub(crate) use client_io::Packed;
+use client_io::{ClientIo, Lingering};
 use node_io::NodeIo;
 
 /// One client as a door hands it over.
@@ -63,6 +63,8 @@ pub(crate) struct Driver {
     registry: Option<Arc<Registry>>,
     began: Instant,
     clients: Vec<ClientIo>,
+    /// Connections that are over and not closed yet.
+    lingering: Vec<Lingering>,
     last_client: u32,
     nodes: Vec<NodeIo>,
     /// Engines that are being started, to be called off if the session ends first.
@@ -115,6 +117,7 @@ impl Driver {
             registry,
             began: Instant::now(),
             clients: Vec::new(),
+            lingering: Vec::new(),
             last_client: 0,
             nodes: Vec::new(),
             starting: Vec::new(),
@@ -170,7 +173,7 @@ impl Driver {
                 self.write_clients(cx),
                 self.write_nodes(cx),
             ];
-            if self.session.is_over() && self.processes_are_gone() {
+            if self.session.is_over() && self.lingering.is_empty() && self.processes_are_gone() {
                 return Poll::Ready(());
             }
             if steps.contains(&Step::Again) {
@@ -197,17 +200,21 @@ impl Driver {
         let mut step = Step::Done;
         let heard = self.hears_engines();
         let (session, began) = (&mut self.session, self.began);
-        self.clients.retain_mut(|client| {
+        let mut at = 0;
+        while let Some(client) = self.clients.get_mut(at) {
             let open = client.write(cx, session);
-            if client.may_be_heard_again(session) {
+            if !open || client.may_be_heard_again(session) {
                 step = Step::Again;
             }
-            if !open {
-                step = Step::Again;
-                on(session, began, Input::ClientLeft { client: client.id() });
+            if open {
+                at += 1;
+                continue;
             }
-            open
-        });
+            let client = self.clients.remove(at);
+            on(session, began, Input::ClientLeft { client: client.id() });
+            self.lingering.extend(client.linger());
+        }
+        self.lingering.retain_mut(|connection| !connection.is_over(cx));
         // The engines were not read in this turn, so they would not wake us for what they have already written.
         if !heard && self.hears_engines() {
             step = Step::Again;
@@ -415,7 +422,8 @@ impl Driver {
         let session = self.session.next_deadline().map(|Time(after)| self.began + after);
         let nodes = self.nodes.iter().filter_map(NodeIo::deadline);
         let clients = self.clients.iter().filter_map(ClientIo::deadline);
-        let Some(due) = session.into_iter().chain(nodes).chain(clients).min() else {
+        let lingering = self.lingering.iter().map(Lingering::deadline);
+        let Some(due) = session.into_iter().chain(nodes).chain(clients).chain(lingering).min() else {
             self.armed = None;
             return Poll::Pending;
         };

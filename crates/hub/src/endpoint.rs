@@ -141,6 +141,25 @@ impl Endpoint {
         }
     }
 
+    /// Says that nothing more will be written. False if the connection is no socket: then closing it says so.
+    pub fn shut_down(&self) -> bool {
+        rustix::net::shutdown(self.output.get_ref(), rustix::net::Shutdown::Write).is_ok()
+    }
+
+    /// Reads and drops what still comes. Ready at the end of the stream.
+    pub fn poll_discard(&mut self, cx: &mut Context) -> Poll<()> {
+        let mut dropped = [0; 4096];
+        loop {
+            let Ok(mut ready) = ready!(self.input.poll_read_ready(cx)) else { return Poll::Ready(()) };
+            match rustix::io::read(ready.get_inner(), &mut dropped) {
+                Ok(0) => return Poll::Ready(()),
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => ready.clear_ready(),
+                Err(_) => return Poll::Ready(()),
+            }
+        }
+    }
+
     pub fn wants_more(&self) -> bool {
         self.pending.bytes + self.pending.front_written < WRITE_AHEAD
     }

@@ -17,6 +17,8 @@ use crate::hello;
 /// No client has a reason to send more at once; what it claims beyond that is refused before memory is taken.
 const MAX_MESSAGE: usize = 64 << 20;
 const HEADER_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a peer may take to notice that its connection is over.
+const LINGER: Duration = Duration::from_secs(2);
 
 pub(crate) struct ClientIo {
     id: ClientId,
@@ -24,6 +26,22 @@ pub(crate) struct ClientIo {
     control: Option<UnixStream>,
     state: State,
     header_by: Option<Instant>,
+}
+
+/// A connection on which nothing is said any more, until its peer has noticed.
+pub(crate) struct Lingering {
+    endpoint: Endpoint,
+    until: Instant,
+}
+
+impl Lingering {
+    pub fn is_over(&mut self, cx: &mut Waker) -> bool {
+        self.endpoint.poll_discard(cx).is_ready() || self.until <= Instant::now()
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.until
+    }
 }
 
 /// A client's connection between two threads.
@@ -169,6 +187,14 @@ impl ClientIo {
             self.say_goodbye(&CloseReason::Disconnected);
         }
         !lost
+    }
+
+    /// The connection of a client that was told everything. A socket that is closed while something unread is in it is
+    /// reset, and the peer may lose what it has not read yet; so it is first emptied, for a moment. `None` if there is
+    /// nothing to wait for.
+    pub fn linger(self) -> Option<Lingering> {
+        let waits = !matches!(self.state, State::Lost) && self.endpoint.shut_down();
+        waits.then(|| Lingering { endpoint: self.endpoint, until: Instant::now() + LINGER })
     }
 
     /// Whether it was not heard and may be now: nothing else would wake its session for what it has already sent.
