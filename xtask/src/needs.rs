@@ -58,6 +58,12 @@ pub const NEEDS: &[Need] = &[
         install: Install::Pip { folder: "debugpy", package: "debugpy==1.8.22" },
     },
     Need {
+        name: "gdb",
+        what_for: "debugpy's way into a process that runs already",
+        present: Present::Program(&["gdb"]),
+        install: Install::Apt(&["gdb"]),
+    },
+    Need {
         name: "lldb",
         what_for: "debugging C, C++ and Rust",
         present: Present::ProgramPrefix(&["lldb-dap", "lldb-vscode"]),
