@@ -97,7 +97,9 @@ impl Session {
         // Delve must not be asked for anything but `disconnect` after a failed launch.
         let failed = matches!(self.launch, Launch::Failed { .. });
         let ready = self.root().filter(|node| matches!(node.phase, Phase::Ready { .. }));
-        match ready.map(|node| node.capabilities.terminate && !failed) {
+        // One that has left so much unread will not read this either, and need not be asked.
+        let reads = ready.filter(|node| !node.is_full(Lane::Urgent));
+        match reads.map(|node| node.capabilities.terminate && !failed) {
             Some(true) => return self.forward(client, seq, "terminate", message),
             Some(false) if unasked => {
                 let disconnect = request("disconnect", json!({"terminateDebuggee": true}));

@@ -1,6 +1,6 @@
 //! Breakpoints of several owners in one engine.
 
-use breakroom_session::FileId;
+use breakroom_session::{ClientId, FileId, NodeId};
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, ids, lines, setup};
@@ -80,15 +80,7 @@ fn one_file_is_one_source_however_it_is_spelled() {
     fn identify(path: &str) -> Option<FileId> {
         path.ends_with("same.py").then_some(FileId { device: 1, inode: 7 })
     }
-    let mut rig = Rig::with(breakroom_session::Setup { identify: Some(identify), ..setup() });
-    let tess = rig.join();
-    rig.request(tess, "initialize", json!({"clientName": "Tess", "adapterID": "python"}));
-    let node = rig.started[0].0;
-    rig.node_up(node);
-    let initialize = rig.got(node, "initialize");
-    rig.answer(node, &initialize, crate::rig::capabilities());
-    rig.start(tess, node, "launch");
-    let bob = rig.bring("Bob", json!({}), json!({}));
+    let (mut rig, tess, bob, node) = shared_where(identify);
     let set = |path: &str, line: i64| json!({"source": {"path": path}, "breakpoints": [{"line": line}]});
     for (client, path, line, union) in [
         (tess, "/a/same.py", 3, vec![3]),
@@ -353,6 +345,14 @@ fn an_editor_that_saves_by_renaming_does_not_lose_the_breakpoints_of_others() {
         static LOOKS: AtomicU64 = AtomicU64::new(0);
         Some(FileId { device: 1, inode: LOOKS.fetch_add(1, Ordering::Relaxed) })
     }
+    let (mut rig, tess, bob, node) = shared_where(identify);
+    rig.set_lines(bob, node, &[20]);
+    rig.ask_lines(tess, &[11]);
+    assert_eq!(lines(&rig.got(node, "setBreakpoints")), [20, 11]);
+}
+
+/// A session of Tess and Bob in which a path means the file that `identify` says.
+fn shared_where(identify: fn(&str) -> Option<FileId>) -> (Rig, ClientId, ClientId, NodeId) {
     let mut rig = Rig::with(breakroom_session::Setup { identify: Some(identify), ..setup() });
     let tess = rig.join();
     rig.request(tess, "initialize", json!({"clientName": "Tess", "adapterID": "python"}));
@@ -362,7 +362,5 @@ fn an_editor_that_saves_by_renaming_does_not_lose_the_breakpoints_of_others() {
     rig.answer(node, &initialize, crate::rig::capabilities());
     rig.start(tess, node, "launch");
     let bob = rig.bring("Bob", json!({}), json!({}));
-    rig.set_lines(bob, node, &[20]);
-    rig.ask_lines(tess, &[11]);
-    assert_eq!(lines(&rig.got(node, "setBreakpoints")), [20, 11]);
+    (rig, tess, bob, node)
 }

@@ -70,6 +70,20 @@ fn a_full_queue_refuses_more_but_lets_pause_disconnect_and_terminate_through() {
 }
 
 #[test]
+fn terminate_ends_an_engine_that_reads_nothing_however_much_waits_for_it() {
+    let (mut rig, client, node) = Rig::running();
+    rig.stall_engine(node);
+    for _ in 0..4096 {
+        rig.request(client, "pause", json!({"threadId": 1}));
+    }
+    let over = rig.request(client, "pause", json!({"threadId": 1}));
+    assert_eq!(rig.refusal(client, over).0, 9009, "the urgent lane is bounded as well");
+    let terminate = rig.request(client, "terminate", json!({}));
+    assert_eq!(rig.response(client, terminate)["success"], true);
+    assert_eq!(rig.stopped.len(), 1, "its process is ended");
+}
+
+#[test]
 fn a_queue_is_full_by_bytes_too() {
     let (mut rig, client, node) = Rig::running();
     rig.stall_engine(node);
