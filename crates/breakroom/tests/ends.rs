@@ -300,9 +300,12 @@ fn end_badly(rig: &Rig, number: usize) {
         _ => {
             let mut client = rig.client();
             client.allow(&["output"]);
+            // By its own script: the adapter of the session before may still be leaving.
+            let script = record["args"].as_array().unwrap().iter().filter_map(Value::as_str);
+            let script = script.filter(|word| word.ends_with(".jsonl")).last().unwrap().to_owned();
             begin(&mut client, record);
             let processes = rig.sandbox.census().processes();
-            let adapter = processes.iter().find(|process| process.command_line.contains(".jsonl")).unwrap();
+            let adapter = processes.iter().find(|process| process.command_line.contains(&script)).unwrap();
             signal(adapter.pid, Signal::KILL);
             client.event("terminated");
             end(client);
