@@ -15,7 +15,7 @@ mod spec;
 mod start;
 
 pub use catalog::Catalog;
-pub use catalog::entry::{Candidate, Entry, LaunchWhen, Module, Origin, Quirk, VersionQuery};
+pub use catalog::entry::{BareHits, Candidate, Entry, LaunchWhen, Module, Origin, Quirk, VersionQuery};
 pub use catalog::find::Found;
 pub use context::Context;
 pub use error::{CatalogError, StartError, Tail};

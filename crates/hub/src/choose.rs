@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 
 use breakroom_engines::{AdapterSpec, Catalog, Context, Entry};
-use breakroom_session::{EngineChoice, EngineFacts, FileId, Setup};
+use breakroom_session::{BareHits, EngineChoice, EngineFacts, FileId, Setup};
 use serde_json::{Map, Value};
 
 /// The adapter for a choice, or the sentence that says why there is none and what to do.
@@ -18,7 +18,7 @@ pub(crate) fn choose(choice: EngineChoice, context: &Context) -> Result<(Adapter
     };
     let spec: AdapterSpec = serde_json::from_value(record)
         .map_err(|error| format!("\"breakroom\": {{\"adapter\": ...}} cannot be used: {error}."))?;
-    let facts = EngineFacts { name: spec.name.clone() };
+    let facts = EngineFacts { name: spec.name.clone(), ..EngineFacts::default() };
     Ok((spec, facts))
 }
 
@@ -29,7 +29,11 @@ fn by_entry(
     let catalog = Catalog::load(context).map_err(|error| error.to_string())?;
     let entry = find(&catalog)?;
     let found = entry.find(context).map_err(|error| error.to_string())?;
-    let facts = EngineFacts { name: entry.name.clone() };
+    let bare_hits = match entry.bare_hits {
+        breakroom_engines::BareHits::Exactly => BareHits::Exactly,
+        breakroom_engines::BareHits::From => BareHits::From,
+    };
+    let facts = EngineFacts { name: entry.name.clone(), truth: entry.truth.clone(), bare_hits };
     Ok((entry.spec(&found), facts))
 }
 

@@ -54,7 +54,7 @@ impl Session {
         }
     }
 
-    fn shelf(&mut self, command: &str, arguments: Option<Json>) -> ShelfId {
+    pub(crate) fn shelf(&mut self, command: &str, arguments: Option<Json>) -> ShelfId {
         if let Some((_, shelf)) = LISTS.iter().find(|(name, _)| *name == command) {
             return shelf.clone();
         }
@@ -139,15 +139,6 @@ impl Session {
         }
     }
 
-    /// What of an event differs from client to client: the numbers of the breakpoints that were hit.
-    pub(crate) fn personal(&self, client: ClientId, name: &str, body: Option<Json>) -> Option<Edit> {
-        let hit = body.filter(|_| name == "stopped")?.get("hitBreakpointIds")?;
-        let engine: Vec<i64> = hit.elements().filter_map(Json::as_i64).collect();
-        let numbers = self.ledger.numbers(client, &engine);
-        let text: Vec<String> = numbers.iter().map(i64::to_string).collect();
-        Some(Edit::text(hit.span()?, format!("[{}]", text.join(","))))
-    }
-
     /// Takes a client's breakpoints out of the engine, unless the engine is on its way out itself.
     pub(crate) fn forget_breakpoints(&mut self, client: ClientId) {
         let changed = self.ledger.forget(client);
@@ -178,7 +169,7 @@ impl Session {
     /// `breakroom/breakpoints`: everybody's, with their owners and what is known of each.
     pub(crate) fn list_breakpoints(&mut self, client: ClientId, seq: FromClient) {
         let parsed = |raw: &[u8]| serde_json::from_slice::<Value>(raw).unwrap_or_default();
-        let list = self.ledger.all().map(|Listed { owner, number, raw, source, truth }| {
+        let list = self.ledger.all().map(|Listed { owner, number, raw, source, truth, hits }| {
             let mut entry = parsed(&raw);
             let (state, reason, line) = match truth {
                 Truth::Pending => ("pending", None, None),
@@ -186,10 +177,11 @@ impl Session {
                 Truth::Moved { line } => ("moved", None, Some(line)),
                 Truth::Rejected { reason } => ("rejected", Some(reason), None),
             };
-            let owner = self.clients.get(&owner).map_or("a client that left", |owner| owner.name());
+            let owner = self.name_of(owner);
             entry["id"] = json!(number);
             entry["owner"] = json!(owner);
             entry["state"] = json!(state);
+            entry["hits"] = json!(hits);
             if let Some(source) = source.and_then(Json::raw) {
                 entry["source"] = parsed(source);
             }

@@ -1,6 +1,6 @@
 //! What clients owe each other when several share a session: roles, and word of what the others do.
 
-use breakroom_dap::{Edit, Json, Message, event};
+use breakroom_dap::{Json, event};
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -117,24 +117,6 @@ impl Session {
         };
         for id in self.clients.iter().filter_map(interested).collect::<Vec<_>>() {
             self.tell_one(id, "breakroom/activity", &message, SmallVec::new());
-        }
-    }
-
-    /// Who let the program run to this stop, for a client that did not. A client alone is told what the engine says
-    /// and nothing else.
-    pub(crate) fn explain_stop(&self, message: &Message, resumer: Option<ClientId>) -> Option<Edit> {
-        let resumer = resumer.filter(|_| self.clients.len() > 1)?;
-        let name = self.clients.get(&resumer)?.name();
-        let body = message.payload()?;
-        let said = body.str("description").or_else(|| body.str("reason")).unwrap_or_default();
-        let text = json!(format!("{said} (resumed by {name})")).to_string();
-        match body.get("description").and_then(Json::span) {
-            Some(at) => Some(Edit::text(at, text)),
-            None => {
-                let inside = body.start() + 1;
-                let comma = if body.members().next().is_some() { "," } else { "" };
-                Some(Edit::text(inside..inside, format!("\"description\":{text}{comma}")))
-            }
         }
     }
 }

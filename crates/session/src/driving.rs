@@ -1,11 +1,12 @@
 //! Who let the program run: every other client hears of it exactly once, before it hears of the next stop.
 
 use breakroom_dap::view::Run;
-use breakroom_dap::{Edit, Message, event};
+use breakroom_dap::{Message, event};
 use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, NodeId};
+use crate::node::Hushed;
 use crate::session::Session;
 
 impl Session {
@@ -17,11 +18,12 @@ impl Session {
         let Some(known) = self.nodes.get_mut(&node) else { return };
         known.threads.on_continued(thread, all);
         let resumer = known.threads.resumer(thread);
+        let hushed = known.hushed == Hushed::Continued;
         self.forget_ended_references();
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
             let Some(client) = self.clients.get_mut(&id) else { continue };
             let believed = client.belief.running(thread, all);
-            if believed || resumer.is_none() || resumer == Some(id) {
+            if believed || !hushed && (resumer.is_none() || resumer == Some(id)) {
                 self.tell_one(id, "continued", message, SmallVec::new());
             }
         }
@@ -45,7 +47,7 @@ impl Session {
     }
 
     /// A resume is certain: whoever did not ask for it and still believes the threads stopped is told.
-    fn tell_resumed(&mut self, by: ClientId, thread: Option<i64>, all: bool) {
+    pub(crate) fn tell_resumed(&mut self, by: ClientId, thread: Option<i64>, all: bool) {
         let body = json!({"threadId": thread.unwrap_or(0), "allThreadsContinued": all});
         let message = event("continued", Some(body));
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
@@ -54,24 +56,5 @@ impl Session {
                 self.tell_one(id, "continued", &message, SmallVec::new());
             }
         }
-    }
-
-    /// A stop. If it overtook everything that would have told of the resume before it, that is told first.
-    /// Returns the edit that says who resumed.
-    pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) -> Option<Edit> {
-        let Run { thread, all, .. } = Run::of(message.payload());
-        let all = all.unwrap_or(false);
-        let resumer = self.nodes.get(&node)?.threads.resumer(thread);
-        if let Some(by) = resumer {
-            self.tell_resumed(by, thread, all);
-        }
-        if let Some(known) = self.nodes.get_mut(&node) {
-            known.threads.on_stopped(thread, all);
-        }
-        self.forget_ended_references();
-        for client in self.clients.values_mut() {
-            client.belief.stopped(thread, all);
-        }
-        self.explain_stop(message, resumer)
     }
 }

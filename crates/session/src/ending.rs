@@ -251,6 +251,7 @@ impl Session {
     }
 
     pub(crate) fn on_node_ended(&mut self, id: NodeId, end: &NodeEnd) {
+        self.drop_judgement(id);
         let Some(node) = self.nodes.get_mut(&id) else {
             return self.odd();
         };
@@ -288,7 +289,8 @@ impl Session {
             Ending::Asked { until, .. } => Some(until),
             Ending::No | Ending::Stopping => None,
         };
-        silences.chain(starts).chain(ending).min()
+        let judged = self.nodes.values().filter_map(|node| Some(node.judgement.as_ref()?.until));
+        silences.chain(starts).chain(ending).chain(judged).min()
     }
 
     pub(crate) fn on_timer(&mut self) {
@@ -300,6 +302,7 @@ impl Session {
         }
         for id in self.nodes.keys().copied().collect::<Vec<_>>() {
             self.tell_silence(id);
+            self.judge_in_time(id);
             let late = |node: &Node| matches!(node.phase, Phase::Initializing { until } if until <= self.now);
             if self.nodes.get(&id).is_some_and(late) {
                 self.engine_unfit(id, "did not answer `initialize` and was stopped.");

@@ -16,13 +16,15 @@ impl Session {
             return;
         };
         let event = event.clone();
+        if self.hold(node, &event, &message) {
+            return;
+        }
         let Some(known) = self.nodes.get_mut(&node) else {
             return self.odd();
         };
-        let mut explained = None;
         match &*event {
             "initialized" => return self.on_initialized(node, message),
-            "stopped" => explained = self.on_stopped(node, &message),
+            "stopped" => return self.on_stopped(node, &message),
             "continued" => return self.on_continued(node, &message),
             "breakpoint" => return self.on_breakpoint_event(&message),
             "invalidated" => self.forget_reads(),
@@ -45,13 +47,13 @@ impl Session {
         // js-debug's console objects can be opened long after the program went on.
         let life = this_stop.filter(|_| &*event != "output").unwrap_or(Life::Session);
         let found = references::by_name(message.bytes());
-        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, None, found).chain(explained).collect();
+        let edits: SmallVec<[Edit; 2]> = self.mint(node, life, None, found).collect();
         self.note_picture(node, &message, &edits);
         self.tell(&event, &message, &edits);
     }
 
     /// Keeps what the engine of the root says for whoever comes later.
-    fn note_picture(&mut self, node: NodeId, message: &Message, edits: &SmallVec<[Edit; 2]>) {
+    pub(crate) fn note_picture(&mut self, node: NodeId, message: &Message, edits: &SmallVec<[Edit; 2]>) {
         if let Some(known) = self.nodes.get(&node).filter(|_| self.root == Some(node)) {
             self.picture.note(message, edits, &known.threads);
         }

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use crate::access::Access;
 use crate::ids::{ClientId, NodeId, Ticket};
+use crate::judgement::Habits;
+use crate::ledger::BareHits;
 use crate::moving::Traveller;
 
 #[derive(Debug)]
@@ -83,6 +85,16 @@ pub enum Input {
 pub struct EngineFacts {
     /// For messages to people.
     pub name: String,
+    /// An expression that makes a plain yes or no of a condition, with `{}` for the condition.
+    pub truth: Option<String>,
+    /// What the engine understands by a hit condition that is only a number.
+    pub bare_hits: BareHits,
+}
+
+impl EngineFacts {
+    pub(crate) fn habits(&self) -> Habits<'_> {
+        Habits { truth: self.truth.as_deref(), bare_hits: self.bare_hits }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -176,7 +176,18 @@ impl Session {
         message: &breakroom_dap::Message,
         mut edits: SmallVec<[breakroom_dap::Edit; 2]>,
     ) {
-        edits.extend(self.personal(id, name, message.payload()));
+        edits.extend((name == "stopped").then(|| self.hit_numbers(id, message, None)).flatten());
+        self.tell_edited(id, name, message, edits);
+    }
+
+    /// The same with all edits that are particular to the client.
+    pub(crate) fn tell_edited(
+        &mut self,
+        id: ClientId,
+        name: &str,
+        message: &breakroom_dap::Message,
+        mut edits: SmallVec<[breakroom_dap::Edit; 2]>,
+    ) {
         let in_company = self.clients.len() > 1;
         let Some(client) = self.clients.get_mut(&id) else { return };
         if !edge::wants(&client.declared, name) {

@@ -4,8 +4,11 @@
 //! back its own part, under numbers of that owner's own. It knows nothing of queues and clients' phases.
 
 mod exceptions;
+mod hits;
+mod merged;
 mod shelf;
 mod spec;
+mod terms;
 
 use std::collections::BTreeMap;
 
@@ -14,8 +17,16 @@ use breakroom_dap::{Json, Message};
 use crate::ids::{ClientId, FromClient};
 
 use exceptions::Exceptions;
+use merged::Differing;
 use shelf::Shelf;
+
+pub(crate) use hits::{Hit, Owned};
+pub(crate) use merged::Judge;
 pub(crate) use shelf::{Listed, Reply, Request, Truth};
+pub use terms::BareHits;
+#[cfg(test)]
+pub(crate) use terms::Terms;
+pub(crate) use terms::{HitCondition, Piece, means_yes, pieces, unquoted};
 
 /// One list that an engine is told as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +45,14 @@ impl ShelfId {
             ShelfId::Functions => "setFunctionBreakpoints",
             ShelfId::Instructions => "setInstructionBreakpoints",
             ShelfId::Data => "setDataBreakpoints",
+        }
+    }
+
+    /// A place in the program is evaluated in its frame; data and bare instructions have none that means anything.
+    fn differing(&self) -> Differing {
+        match self {
+            ShelfId::Source(_) | ShelfId::Functions => Differing::HubJudges,
+            ShelfId::Instructions | ShelfId::Data => Differing::FirstWins,
         }
     }
 }
@@ -105,7 +124,8 @@ impl Ledger {
     /// Takes over what a client wants on one shelf.
     pub fn set(&mut self, shelf: ShelfId, asker: Asker, message: Message) -> Outcome {
         let number = self.numbers.entry(asker.client).or_default();
-        let known = self.shelves.entry(shelf).or_default();
+        let differing = shelf.differing();
+        let known = self.shelves.entry(shelf).or_insert_with(|| Shelf::new(differing));
         known.set(asker, message, number)
     }
 
@@ -181,8 +201,13 @@ impl Ledger {
 
     /// The numbers under which a client knows the engine's breakpoints.
     pub fn numbers(&self, client: ClientId, engine: &[i64]) -> Vec<i64> {
-        let aliases = engine.iter().filter_map(|number| self.aliases.get(&(client, *number)).copied());
-        self.shelves.values().flat_map(|shelf| shelf.numbers(client, engine)).chain(aliases).collect()
+        let own = self.shelves.values().flat_map(|shelf| shelf.numbers(client, engine));
+        own.chain(self.aliases(client, engine)).collect()
+    }
+
+    /// The same for those that no client set.
+    pub fn aliases(&self, client: ClientId, engine: &[i64]) -> impl Iterator<Item = i64> {
+        engine.iter().filter_map(move |number| self.aliases.get(&(client, *number)).copied())
     }
 
     /// Everybody's breakpoints, with what is known of each.

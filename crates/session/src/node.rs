@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
+use crate::judgement::Judgement;
 use crate::ledger::Asker;
 use crate::ledger::ShelfId;
 use crate::reads::Read;
@@ -33,6 +34,9 @@ pub(crate) struct Node {
     pub configuration: Configuration,
     pub capabilities: Capabilities,
     pub threads: Threads,
+    /// A stop that nobody was told of yet.
+    pub judgement: Option<Judgement>,
+    pub hushed: Hushed,
     pub scopes: Scopes,
     lanes: Lanes,
     pending: HashMap<ToEngine, Pending>,
@@ -80,6 +84,14 @@ pub(crate) enum Configuration {
     Told,
 }
 
+/// What of an engine's own words clients must not hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hushed {
+    Nothing,
+    /// That it goes on: the hub let it, and nobody knows that it stopped.
+    Continued,
+}
+
 /// What to do with an answer of the engine.
 #[derive(Debug)]
 pub(crate) struct Pending {
@@ -97,6 +109,10 @@ pub(crate) enum Purpose {
     Shelf(ShelfId),
     /// Something the hub told the engine for nobody in particular.
     Nobody,
+    /// A question about a stop that the hub judges.
+    Judgement(u64),
+    /// The hub's own `continue` after stops that nobody wanted.
+    GoOn { stops: Vec<Message>, by: Option<ClientId> },
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
     End { asker: Option<(ClientId, FromClient)> },
 }
@@ -177,6 +193,8 @@ impl Node {
             configuration: Configuration::Open,
             capabilities: Capabilities::default(),
             threads: Threads::default(),
+            judgement: None,
+            hushed: Hushed::Nothing,
             scopes: Scopes::default(),
             lanes: Lanes::default(),
             pending: HashMap::new(),
@@ -370,7 +388,11 @@ impl Pending {
         match self.purpose {
             Purpose::Client { client, seq, .. } => Some((client, seq)),
             Purpose::End { asker } => asker,
-            Purpose::Initialize | Purpose::Shelf(_) | Purpose::Nobody => None,
+            Purpose::Initialize
+            | Purpose::Shelf(_)
+            | Purpose::Nobody
+            | Purpose::Judgement(_)
+            | Purpose::GoOn { .. } => None,
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, NodeId};
 use crate::ledger::Asker;
 use crate::minted::Unknown;
-use crate::node::{Pending, Purpose, Resumes, Then};
+use crate::node::{Hushed, Pending, Purpose, Resumes, Then};
+use crate::requests::Pace;
 use crate::session::Session;
 use crate::threads::{Life, ResumedBy};
 
@@ -83,6 +84,7 @@ impl Session {
         &mut self,
         client: ClientId,
         life: Life,
+        pace: Pace,
         run: Run,
     ) -> Result<Option<Resumes>, Failure> {
         let thread = run.thread.or(match life {
@@ -90,11 +92,18 @@ impl Session {
             Life::Stop(_) | Life::Session => None,
         });
         let single = run.single_thread;
+        self.refuse_hidden(thread)?;
         let Some(node) = self.root() else {
             return Ok(None);
         };
         match node.threads.begin_resume(thread, single, client) {
-            Ok(resume) => Ok(Some(Resumes { thread, single, resume })),
+            Ok(resume) => {
+                node.hushed = Hushed::Nothing;
+                if pace == Pace::Step {
+                    node.threads.is_step(thread, resume);
+                }
+                Ok(Some(Resumes { thread, single, resume }))
+            }
             Err(by) => Err(self.resumed_by(by)),
         }
     }
@@ -116,8 +125,8 @@ impl Session {
         }
     }
 
-    fn resumed_by(&self, ResumedBy(by): ResumedBy) -> Failure {
-        let name = self.clients.get(&by).map_or("a client that left", |client| client.name());
+    pub(crate) fn resumed_by(&self, ResumedBy(by): ResumedBy) -> Failure {
+        let name = self.name_of(by);
         Failure::quiet(FailureId::NotStopped, format!("not stopped: resumed by {name}"))
     }
 }

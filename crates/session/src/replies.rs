@@ -25,6 +25,10 @@ impl Session {
         match pending.purpose {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
             Purpose::Nobody => {}
+            Purpose::Judgement(number) => {
+                self.on_judgement_answered(node, number, &pending.command, &message, success);
+            }
+            Purpose::GoOn { stops, by } => self.on_went_on(node, &stops, by, &message, success),
             Purpose::Shelf(shelf) => self.on_shelf_answered(shelf, &message, success),
             Purpose::End { asker } => {
                 if let Some((client, seq)) = asker {

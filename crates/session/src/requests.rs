@@ -17,9 +17,26 @@ use crate::references::Resolved;
 use crate::session::Session;
 use crate::threads::Life;
 
+/// How far a resume goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// To the next stop.
+    Free,
+    /// A little, and it stops by itself.
+    Step,
+}
+
 /// Requests that let a thread run.
-const RESUMES: [&str; 8] =
-    ["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"];
+const RESUMES: [(&str, Pace); 8] = [
+    ("continue", Pace::Free),
+    ("reverseContinue", Pace::Free),
+    ("next", Pace::Step),
+    ("stepIn", Pace::Step),
+    ("stepOut", Pace::Step),
+    ("stepBack", Pace::Step),
+    ("goto", Pace::Step),
+    ("restartFrame", Pace::Step),
+];
 
 impl Session {
     pub(crate) fn on_client(&mut self, client: ClientId, bytes: Bytes) {
@@ -79,6 +96,11 @@ impl Session {
             "disconnect" => self.disconnect(client, seq, message),
             "terminate" => self.terminate(client, seq, message),
             "cancel" => self.cancel(client, seq, message),
+            "pause" if self.pause_hidden() => {
+                self.note_deed(client, command, message.payload());
+                self.answer(client, seq, command, None);
+                Ok(())
+            }
             "setBreakpoints"
             | "setFunctionBreakpoints"
             | "setInstructionBreakpoints"
@@ -125,8 +147,8 @@ impl Session {
             let started = message.payload().and_then(|arguments| arguments.get("arguments"));
             edits.extend(started.map(own_record).transpose()?.flatten());
         }
-        let then = if RESUMES.contains(&command) {
-            self.begin_resume(client, resolved.life, Run::of(message.payload()))?
+        let then = if let Some((_, pace)) = RESUMES.iter().find(|(name, _)| *name == command) {
+            self.begin_resume(client, resolved.life, *pace, Run::of(message.payload()))?
                 .map_or(Then::Nothing, Then::Resumes)
         } else if let Some(question) = self.question(command, &resolved, &message) {
             match self.reads.ask(question, Asker { client, seq }) {

@@ -61,6 +61,7 @@ pub struct Session {
     effects: VecDeque<Effect>,
     last_node: u32,
     last_ticket: u32,
+    last_judgement: u64,
     oddities: u64,
 }
 
@@ -86,6 +87,7 @@ impl Session {
             effects: VecDeque::new(),
             last_node: 0,
             last_ticket: 0,
+            last_judgement: 0,
             oddities: 0,
         }
     }
@@ -178,6 +180,11 @@ impl Session {
     pub(crate) fn new_ticket(&mut self) -> Ticket {
         self.last_ticket += 1;
         Ticket(self.last_ticket)
+    }
+
+    pub(crate) fn next_judgement(&mut self) -> u64 {
+        self.last_judgement += 1;
+        self.last_judgement
     }
 
     pub(crate) fn root(&mut self) -> Option<&mut Node> {

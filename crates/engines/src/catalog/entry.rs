@@ -47,6 +47,11 @@ pub struct Entry {
     pub banner: Vec<String>,
     #[serde(default)]
     pub quirks: Vec<Quirk>,
+    /// An expression that makes a plain yes or no of a breakpoint's condition, with `{}` for the condition.
+    #[serde(default)]
+    pub truth: Option<String>,
+    #[serde(default)]
+    pub bare_hits: BareHits,
     /// Launch arguments that `breakroom run` sends besides program, args and cwd.
     #[serde(default)]
     pub launch: Map<String, Value>,
@@ -110,6 +115,17 @@ pub struct Module {
     pub key: String,
 }
 
+/// What a hit condition that is only a number means to the adapter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BareHits {
+    /// Stop at that hit only.
+    #[default]
+    Exactly,
+    /// Stop at that hit and every later one.
+    From,
+}
+
 /// Where an entry comes from: commands of a project's file are not run unless it is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
@@ -156,6 +172,9 @@ impl Entry {
         }
         if self.find.iter().any(|candidate| candidate.programs.is_empty()) {
             return Err("has an element of `find` without `programs`".into());
+        }
+        if self.truth.as_ref().is_some_and(|truth| !truth.contains("{}")) {
+            return Err("has a `truth` without {}, where the condition goes".into());
         }
         if self.connection_timeout_seconds == 0 {
             return Err("has a connection-timeout-seconds of 0: give at least 1".into());

@@ -8,19 +8,20 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::Asker;
+use super::merged::{Answer, Differing, Merged, Wanted, Wants, match_answers, same, union};
 use super::spec::{Place, Spec};
 use crate::ids::ClientId;
 
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
-    /// In the order in which the owners came.
-    wants: Vec<(ClientId, Vec<Wanted>)>,
+    pub(super) wants: Wants,
+    differing: Differing,
     /// The path under which the source was first named, and how.
     spelling: Option<(String, Bytes)>,
     /// The last list of a client as it came; what a sole owner sends is told in its own words.
     last: Option<Message>,
     /// What the owners wanted when the engine last agreed; a list that it refuses is undone.
-    agreed: Vec<(ClientId, Vec<Wanted>)>,
+    agreed: Wants,
     /// What the engine agreed to last, with what it answered. `None` if it was never told anything.
     told: Option<Vec<Merged>>,
     telling: Telling,
@@ -42,34 +43,9 @@ enum Telling {
     UnderWay {
         union: Vec<Merged>,
         /// What the union was made of.
-        wants: Vec<(ClientId, Vec<Wanted>)>,
+        wants: Wants,
         waiters: Vec<Waiter>,
     },
-}
-
-#[derive(Debug, Clone)]
-struct Wanted {
-    number: i64,
-    spec: Spec,
-}
-
-/// One breakpoint of the engine.
-#[derive(Debug, Clone)]
-struct Merged {
-    place: Place,
-    /// As it is told to the engine.
-    raw: Bytes,
-    answer: Option<Answer>,
-}
-
-/// What the engine says about one of its breakpoints.
-#[derive(Debug, Clone)]
-struct Answer {
-    raw: Bytes,
-    number: Option<i64>,
-    verified: bool,
-    line: Option<i64>,
-    message: Option<String>,
 }
 
 /// What is known about a breakpoint.
@@ -89,6 +65,7 @@ pub(crate) struct Listed<'a> {
     pub raw: Bytes,
     pub source: Option<Json<'a>>,
     pub truth: Truth,
+    pub hits: u64,
 }
 
 /// What is to be told to the engine.
@@ -119,6 +96,10 @@ pub(crate) enum By {
 }
 
 impl Shelf {
+    pub fn new(differing: Differing) -> Self {
+        Shelf { differing, ..Shelf::default() }
+    }
+
     pub fn set(&mut self, asker: Asker, message: Message, last_number: &mut i64) -> super::Outcome {
         let message = self.in_one_spelling(message);
         let specs = specs(&message);
@@ -133,6 +114,7 @@ impl Shelf {
             }
             Telling::Nothing if !modified && self.is_known() => {
                 self.agreed.clone_from(&self.wants);
+                self.note_judges();
                 super::Outcome::Known(vec![self.list_for(&waiter)])
             }
             Telling::Nothing => match self.tell(vec![waiter]) {
@@ -166,36 +148,27 @@ impl Shelf {
     fn want(&mut self, owner: ClientId, specs: Vec<Spec>, last_number: &mut i64) {
         let at = self.wants.iter().position(|(client, _)| *client == owner);
         let mut before = at.map(|at| std::mem::take(&mut self.wants[at].1)).unwrap_or_default();
-        let mut number = |spec: &Spec| {
+        let mut wanted = |spec: Spec| {
             let kept = before.iter().position(|wanted| wanted.spec.place == spec.place);
-            kept.map(|at| before.swap_remove(at).number).unwrap_or_else(|| {
-                *last_number += 1;
-                *last_number
-            })
+            match kept.map(|at| before.swap_remove(at)) {
+                // Other terms are another wish, which nothing has met yet.
+                Some(kept) if kept.spec.terms != spec.terms => Wanted { spec, hits: 0, ..kept },
+                Some(kept) => Wanted { spec, ..kept },
+                None => {
+                    *last_number += 1;
+                    Wanted { number: *last_number, spec, hits: 0 }
+                }
+            }
         };
-        let list = specs.into_iter().map(|spec| Wanted { number: number(&spec), spec }).collect();
+        let list = specs.into_iter().map(&mut wanted).collect();
         match at {
             Some(at) => self.wants[at].1 = list,
             None => self.wants.push((owner, list)),
         }
     }
 
-    /// Everybody's breakpoints as one list. At one place the terms of all owners must agree, or the engine stops there
-    /// always and the hub decides.
     fn union(&self) -> Vec<Merged> {
-        let mut union: Vec<(Merged, &Spec)> = Vec::new();
-        for wanted in self.wants.iter().flat_map(|(_, list)| list) {
-            let spec = &wanted.spec;
-            match union.iter_mut().find(|(merged, _)| merged.place == spec.place) {
-                Some((merged, first)) if first.terms != spec.terms => merged.raw = spec.plain(),
-                Some(_) => {}
-                None => {
-                    let merged = Merged { place: spec.place.clone(), raw: spec.raw.clone(), answer: None };
-                    union.push((merged, spec));
-                }
-            }
-        }
-        union.into_iter().map(|(merged, _)| merged).collect()
+        union(&self.wants, self.differing, self.told())
     }
 
     fn is_known(&self) -> bool {
@@ -279,7 +252,8 @@ impl Shelf {
         let (own, told) = (&waiter.list, self.told());
         let exact = own.len() == elements.len()
             && own.len() == told.len()
-            && own.iter().zip(told).all(|(wanted, merged)| wanted.spec.place == merged.place);
+            && own.iter().zip(told).all(|(wanted, merged)| wanted.spec.place == merged.place)
+            && !own.iter().any(|wanted| self.is_second(wanted));
         if !exact {
             return self.list_for(waiter);
         }
@@ -293,7 +267,7 @@ impl Shelf {
         self.wants.iter().find(|(owner, _)| *owner == client).map_or(&[], |(_, list)| list)
     }
 
-    fn told(&self) -> &[Merged] {
+    pub fn told(&self) -> &[Merged] {
         self.told.as_deref().unwrap_or_default()
     }
 
@@ -305,20 +279,28 @@ impl Shelf {
     /// What the engine says about a breakpoint, under its owner's number.
     fn element(&self, wanted: &Wanted) -> Bytes {
         let number = wanted.number;
+        if self.is_second(wanted) {
+            let text = "another client has a breakpoint here on other terms, and the first one counts";
+            return format!(r#"{{"id":{number},"verified":false,"message":"{text}"}}"#).into();
+        }
         let answer = self.merged(&wanted.spec.place).and_then(|merged| merged.answer.as_ref());
-        let Some(answer) = answer else {
-            return format!(r#"{{"id":{number},"verified":false}}"#).into();
-        };
-        let Some(object) = Json::first(&answer.raw) else { return answer.raw.clone() };
-        let id = object.get("id").and_then(Json::span);
-        let (at, text) = match id {
-            Some(at) => (at, number.to_string()),
-            None if object.members().next().is_some() => {
-                (object.start() + 1..object.start() + 1, format!("\"id\":{number},"))
-            }
-            None => (object.start() + 1..object.start() + 1, format!("\"id\":{number}")),
-        };
-        [&answer.raw[..at.start], text.as_bytes(), &answer.raw[at.end..]].concat().into()
+        match answer {
+            Some(answer) => answer.numbered(number),
+            None => format!(r#"{{"id":{number},"verified":false}}"#).into(),
+        }
+    }
+
+    /// Whether somebody came first with other terms, where that counts.
+    fn is_second(&self, wanted: &Wanted) -> bool {
+        let here = |first: &&Wanted| first.spec.place == wanted.spec.place;
+        let first = self.wants.iter().flat_map(|(_, list)| list).find(here);
+        self.differing == Differing::FirstWins
+            && first.is_some_and(|first| first.spec.terms != wanted.spec.terms)
+    }
+
+    pub fn wanted_mut(&mut self, owner: ClientId, number: i64) -> Option<&mut Wanted> {
+        let (_, list) = self.wants.iter_mut().find(|(client, _)| *client == owner)?;
+        list.iter_mut().find(|wanted| wanted.number == number)
     }
 
     fn merged(&self, place: &Place) -> Option<&Merged> {
@@ -333,7 +315,20 @@ impl Shelf {
         self.abandon(Some(owner));
         match &self.telling {
             Telling::Nothing if !list.is_empty() && !self.is_known() => self.tell(Vec::new()),
-            _ => None,
+            Telling::Nothing => {
+                self.note_judges();
+                None
+            }
+            Telling::UnderWay { .. } => None,
+        }
+    }
+
+    /// Who judges may change though the engine is told the same: it stops always for one owner without any terms and
+    /// another with some.
+    fn note_judges(&mut self) {
+        let union = self.union();
+        for (merged, now) in self.told.iter_mut().flatten().zip(union) {
+            merged.judge = now.judge;
         }
     }
 
@@ -373,11 +368,16 @@ impl Shelf {
 
     /// Whether one of its breakpoints stands, or is about to stand, in this line.
     pub fn has_line(&self, line: Option<i64>) -> bool {
+        self.known().any(|merged| merged.is_at(line))
+    }
+
+    /// What the engine was told and what it is being told.
+    pub fn known(&self) -> impl Iterator<Item = &Merged> {
         let telling = match &self.telling {
             Telling::UnderWay { union, .. } => &union[..],
             Telling::Nothing => &[],
         };
-        self.told().iter().chain(telling).any(|merged| merged.is_at(line))
+        self.told().iter().chain(telling)
     }
 
     fn owners<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = (ClientId, i64)> + use<'a> {
@@ -401,9 +401,10 @@ impl Shelf {
         let source =
             self.last.as_ref().and_then(Message::payload).and_then(|arguments| arguments.get("source"));
         self.wants.iter().flat_map(move |(owner, list)| {
-            list.iter().map(move |Wanted { number, spec }| {
+            list.iter().map(move |Wanted { number, spec, hits }| {
                 let raw = spec.raw.clone();
-                Listed { owner: *owner, number: *number, raw, source, truth: self.truth(&spec.place) }
+                let truth = self.truth(&spec.place);
+                Listed { owner: *owner, number: *number, raw, source, truth, hits: *hits }
             })
         })
     }
@@ -419,53 +420,6 @@ impl Shelf {
             (false, ..) => Truth::Pending,
         }
     }
-}
-
-/// Whether two lists say the same to the engine.
-fn same(one: &[Merged], other: &[Merged]) -> bool {
-    let pair = |(one, other): (&Merged, &Merged)| one.place == other.place && one.raw == other.raw;
-    one.len() == other.len() && one.iter().zip(other).all(pair)
-}
-
-impl Merged {
-    /// Where it was asked for, or where the engine moved it.
-    fn is_at(&self, line: Option<i64>) -> bool {
-        let moved = self.answer.as_ref().and_then(|answer| answer.line);
-        match self.place {
-            Place::Line { line: asked, .. } => line.is_some() && (line == Some(asked) || line == moved),
-            Place::Named(_) => false,
-        }
-    }
-
-    fn number(&self) -> Option<i64> {
-        self.answer.as_ref()?.number
-    }
-}
-
-impl Answer {
-    fn of(breakpoint: Json) -> Option<Answer> {
-        Some(Answer {
-            raw: Bytes::copy_from_slice(breakpoint.raw()?),
-            number: breakpoint.i64("id"),
-            verified: breakpoint.flag("verified"),
-            line: breakpoint.i64("line"),
-            message: breakpoint.str("message").map(|text| text.into_owned()),
-        })
-    }
-}
-
-/// Answers belong to what was told by their order; an engine that answers short is understood by the lines it names.
-fn match_answers(mut told: Vec<Merged>, elements: &[Json]) -> Vec<Merged> {
-    let whole = told.len() == elements.len();
-    for (at, merged) in told.iter_mut().enumerate() {
-        let by_line = || match merged.place {
-            Place::Line { line, .. } => elements.iter().find(|element| element.i64("line") == Some(line)),
-            Place::Named(_) => None,
-        };
-        let element = if whole { elements.get(at) } else { by_line() };
-        merged.answer = element.and_then(|element| Answer::of(*element));
-    }
-    told
 }
 
 /// The breakpoints that a request lists, in either of the two forms that DAP has had.

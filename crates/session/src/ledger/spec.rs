@@ -4,6 +4,8 @@ use breakroom_dap::Json;
 use breakroom_dap::json::removal;
 use bytes::Bytes;
 
+use super::terms::Terms;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec {
     /// As the client wrote it, vendor fields and all.
@@ -21,14 +23,6 @@ pub(crate) enum Place {
     },
     /// A function, a piece of data or an instruction.
     Named(String),
-}
-
-/// When it stops, and what it does instead.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Terms {
-    pub condition: Option<String>,
-    pub hits: Option<String>,
-    pub log: Option<String>,
 }
 
 impl Spec {

@@ -8,6 +8,7 @@ mod cancel_and_progress;
 mod ending;
 mod faults;
 mod joining;
+mod judging;
 mod ledger;
 mod reads;
 mod references;

@@ -261,7 +261,7 @@ impl Rig {
     // Engines
 
     pub fn node_up(&mut self, node: NodeId) {
-        let facts = EngineFacts { name: "fake".into() };
+        let facts = EngineFacts { name: "fake".into(), ..EngineFacts::default() };
         self.on(Input::NodeUp { node, facts });
     }
 

@@ -1,0 +1,240 @@
+//! What the hub finds out about a stop before anybody is told of it.
+//!
+//! At a place where the owners' terms differ the engine stops always. Each owner's condition is evaluated in the frame
+//! that stopped, its hits are counted, its log message is printed; the stop is told if one owner wants it. In doubt it
+//! is told: a stop too many is seen, a stop too few is not. Nothing here talks to anybody; `judging` does.
+
+use std::collections::VecDeque;
+
+use breakroom_dap::Message;
+use breakroom_dap::view::Run;
+
+use crate::ids::{ClientId, Time};
+use crate::ledger::{BareHits, Hit, HitCondition, Judge, Ledger, Owned, Piece, means_yes, pieces, unquoted};
+
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    /// Tells its answers from those to an earlier one.
+    pub number: u64,
+    /// When the stop is told, whatever is known by then.
+    pub until: Time,
+    /// What is judged, in the order it came. lldb announces one stop with an event for each thread.
+    pub stops: Vec<Message>,
+    /// Who let the program run to it.
+    pub resumer: Option<ClientId>,
+    /// What the engine said since, to be told behind it.
+    pub held: VecDeque<Message>,
+    pub findings: Findings,
+    stage: Stage,
+    cases: VecDeque<(Judge, Owned)>,
+}
+
+/// What has been found out.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// Who wants the stop, and under which number.
+    pub wanted: Vec<(ClientId, i64)>,
+    pub logs: Vec<String>,
+    pub trouble: Option<Trouble>,
+    /// The source of the frame that stopped, as the engine wrote it, and its line.
+    pub place: Option<(Box<str>, i64)>,
+    pub frame: Option<i64>,
+}
+
+/// Why a stop is told that perhaps nobody wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// An owner's terms cannot be judged.
+    Terms { owner: ClientId, what: String },
+    /// Something else came between.
+    Because(String),
+    /// Which breakpoint was hit is not known, and the engine's own words have to do.
+    Unknown,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Where it stopped is being asked.
+    Place,
+    Condition(Owned),
+    Log {
+        owned: Owned,
+        text: String,
+        rest: VecDeque<Piece>,
+    },
+}
+
+/// How to go on.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Evaluate this and come back with the answer.
+    Evaluate(String),
+    Decided,
+}
+
+/// How the engine's language and the engine itself see things.
+pub(crate) struct Habits<'a> {
+    /// An expression around a condition that makes a plain yes or no of it, with `{}` for the condition.
+    pub truth: Option<&'a str>,
+    pub bare_hits: BareHits,
+}
+
+impl Judgement {
+    pub fn new(number: u64, until: Time, stop: Message, resumer: Option<ClientId>) -> Self {
+        Judgement {
+            number,
+            until,
+            stops: vec![stop],
+            resumer,
+            held: VecDeque::new(),
+            findings: Findings::default(),
+            stage: Stage::Place,
+            cases: VecDeque::new(),
+        }
+    }
+
+    /// Whether the thread, or one that nobody named, is among those that stopped.
+    pub fn holds(&self, thread: Option<i64>) -> bool {
+        let is_it = |stop: &Message| {
+            let run = Run::of(stop.payload());
+            run.all == Some(true) || thread.is_none() || run.thread == thread
+        };
+        self.stops.iter().any(is_it)
+    }
+
+    /// Judges one more stop that came with the first.
+    pub fn and(&mut self, stop: Message) {
+        self.stops.push(stop);
+        self.stage = Stage::Place;
+    }
+
+    /// It is known what was hit.
+    pub fn hit(&mut self, hits: Vec<Hit>, ledger: &mut Ledger, habits: &Habits) -> Step {
+        if hits.is_empty() {
+            self.findings.trouble.get_or_insert(Trouble::Unknown);
+        }
+        let owned = hits
+            .into_iter()
+            .flat_map(|Hit { judge, owners }| owners.into_iter().map(move |owned| (judge, owned)));
+        self.cases.extend(owned);
+        self.proceed(ledger, habits)
+    }
+
+    /// What the engine made of the last expression.
+    pub fn evaluated(&mut self, value: Result<&str, String>, ledger: &mut Ledger, habits: &Habits) -> Step {
+        let stage = std::mem::replace(&mut self.stage, Stage::Place);
+        match (stage, value) {
+            (Stage::Place, _) => {}
+            (Stage::Condition(owned), Ok(value)) => {
+                if means_yes(value) {
+                    return self.met(owned, ledger, habits);
+                }
+            }
+            (Stage::Log { owned, mut text, rest }, Ok(value)) => {
+                text.push_str(unquoted(value));
+                return self.log(owned, text, rest, ledger, habits);
+            }
+            (Stage::Condition(owned), Err(reason)) => {
+                let condition = owned.terms.condition.as_deref().unwrap_or_default();
+                self.trouble(owned.owner, format!("the condition `{condition}` cannot be judged: {reason}"));
+            }
+            (Stage::Log { owned, .. }, Err(reason)) => {
+                let log = owned.terms.log.as_deref().unwrap_or_default();
+                self.trouble(owned.owner, format!("the log message `{log}` cannot be printed: {reason}"));
+            }
+        }
+        self.proceed(ledger, habits)
+    }
+
+    fn proceed(&mut self, ledger: &mut Ledger, habits: &Habits) -> Step {
+        match self.cases.pop_front() {
+            None => Step::Decided,
+            Some((Judge::Engine, owned)) => {
+                ledger.count_hit(owned.owner, owned.number);
+                self.findings.wanted.push((owned.owner, owned.number));
+                self.proceed(ledger, habits)
+            }
+            Some((Judge::Hub, owned)) => match owned.terms.condition.clone() {
+                None => self.met(owned, ledger, habits),
+                Some(condition) => {
+                    self.stage = Stage::Condition(owned);
+                    Step::Evaluate(match habits.truth {
+                        Some(around) => around.replace("{}", &condition),
+                        None => condition,
+                    })
+                }
+            },
+        }
+    }
+
+    /// The condition of an owner is met, or it has none.
+    fn met(&mut self, owned: Owned, ledger: &mut Ledger, habits: &Habits) -> Step {
+        let hits = ledger.count_hit(owned.owner, owned.number);
+        let wanted = owned.terms.hits.as_deref().map(|text| (text, text.parse::<HitCondition>()));
+        match wanted {
+            Some((text, Err(_))) => {
+                self.trouble(
+                    owned.owner,
+                    format!("the hit condition `{text}` is no number and no comparison"),
+                );
+                return self.proceed(ledger, habits);
+            }
+            Some((_, Ok(condition))) if !condition.holds(hits, habits.bare_hits) => {
+                return self.proceed(ledger, habits);
+            }
+            Some(_) | None => {}
+        }
+        match owned.terms.log.as_deref().map(pieces) {
+            Some(pieces) => self.log(owned, String::new(), pieces.into(), ledger, habits),
+            None => {
+                self.findings.wanted.push((owned.owner, owned.number));
+                self.proceed(ledger, habits)
+            }
+        }
+    }
+
+    fn log(
+        &mut self,
+        owned: Owned,
+        mut text: String,
+        mut rest: VecDeque<Piece>,
+        ledger: &mut Ledger,
+        habits: &Habits,
+    ) -> Step {
+        while let Some(piece) = rest.pop_front() {
+            match piece {
+                Piece::Text(more) => text.push_str(&more),
+                Piece::Value(expression) => {
+                    self.stage = Stage::Log { owned, text, rest };
+                    return Step::Evaluate(expression);
+                }
+            }
+        }
+        self.findings.logs.push(text);
+        self.proceed(ledger, habits)
+    }
+
+    fn trouble(&mut self, owner: ClientId, what: String) {
+        self.findings.trouble.get_or_insert(Trouble::Terms { owner, what });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::Terms;
+
+    #[test]
+    fn a_condition_is_asked_in_the_way_that_makes_a_plain_yes_or_no_of_it() {
+        let stop = breakroom_dap::event("stopped", None);
+        let mut judgement = Judgement::new(1, Time::default(), stop, None);
+        let terms = Terms { condition: Some("items".into()), ..Terms::default() };
+        let owned = Owned { owner: ClientId(1), number: 1, terms };
+        let habits = Habits { truth: Some("bool({})"), bare_hits: BareHits::From };
+        let hit = Hit { judge: Judge::Hub, owners: vec![owned] };
+        let step = judgement.hit(vec![hit], &mut Ledger::default(), &habits);
+        assert_eq!(step, Step::Evaluate("bool(items)".into()));
+        assert_eq!(judgement.evaluated(Ok("True"), &mut Ledger::default(), &habits), Step::Decided);
+        assert_eq!(judgement.findings.wanted, [(ClientId(1), 1)]);
+    }
+}

@@ -1,0 +1,172 @@
+//! How a stop is told: to each client with the numbers of its own breakpoints, and with a word about whose doing it is.
+//!
+//! A client that is alone with its own breakpoints is told what the engine says and nothing else.
+
+use breakroom_dap::view::Run;
+use breakroom_dap::{Edit, Json, Message, references};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::ids::{ClientId, NodeId};
+use crate::judgement::Trouble;
+use crate::judging::engine_ids;
+use crate::ledger::Judge;
+use crate::node::Hushed;
+use crate::session::Session;
+
+type Edits = SmallVec<[Edit; 2]>;
+
+/// Whose doing a stop is.
+#[derive(Debug, Clone, Copy)]
+struct Cause<'a> {
+    /// Who let the program run to it.
+    resumer: Option<ClientId>,
+    /// Whose breakpoints it hit, and under which numbers.
+    wanted: &'a [(ClientId, i64)],
+    trouble: Option<&'a Trouble>,
+}
+
+impl Session {
+    /// A stop. If it overtook everything that would have told of the resume before it, that is told first.
+    pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) {
+        let Run { thread, all, .. } = Run::of(message.payload());
+        let all = all.unwrap_or(false);
+        let before = self.before_stop(node);
+        let resumer = self.nodes.get(&node).and_then(|node| node.threads.resumer(thread));
+        if let Some(by) = resumer {
+            self.tell_resumed(by, thread, all);
+        }
+        if let Some(known) = self.nodes.get_mut(&node) {
+            known.threads.on_stopped(thread, all);
+        }
+        self.forget_ended_references();
+        if let Err(trouble) = self.take_in(node, message, before, resumer) {
+            let wanted = self.count_hits(&engine_ids(message.payload()));
+            self.tell_stopped(node, message, resumer, &wanted, trouble.as_ref());
+        }
+    }
+
+    /// Whose breakpoints the engine says it hit. Where the hub did not judge, it cannot tell whether a condition held.
+    fn count_hits(&mut self, engine: &[i64]) -> Vec<(ClientId, i64)> {
+        let mut wanted = Vec::new();
+        for hit in self.ledger.hit(engine) {
+            for owned in hit.owners {
+                if hit.judge == Judge::Engine || owned.terms.condition.is_none() {
+                    self.ledger.count_hit(owned.owner, owned.number);
+                }
+                wanted.push((owned.owner, owned.number));
+            }
+        }
+        wanted
+    }
+
+    pub(crate) fn tell_stopped(
+        &mut self,
+        node: NodeId,
+        message: &Message,
+        resumer: Option<ClientId>,
+        wanted: &[(ClientId, i64)],
+        trouble: Option<&Trouble>,
+    ) {
+        let Run { thread, all, .. } = Run::of(message.payload());
+        let Some(known) = self.nodes.get_mut(&node) else { return };
+        known.hushed = Hushed::Nothing;
+        let life = known.threads.life_of_this_stop();
+        let found = references::by_name(message.bytes());
+        let edits: Edits = self.mint(node, life, None, found).collect();
+        let cause = Cause { resumer, wanted, trouble };
+        let for_joiners = edits.iter().cloned().chain(self.explain(None, message, cause)).collect();
+        self.note_picture(node, message, &for_joiners);
+        for id in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
+            let hit = self.hit_numbers(id, message, Some(wanted));
+            let explained = self.explain(Some(id), message, cause);
+            let edits = edits.iter().cloned().chain(hit).chain(explained).collect();
+            if let Some(client) = self.clients.get_mut(&id) {
+                client.belief.stopped(thread, all.unwrap_or(false));
+            }
+            self.tell_edited(id, "stopped", message, edits);
+        }
+    }
+
+    /// The breakpoints that were hit in a client's own numbers: those that are known to have been, or those that the
+    /// engine names. An engine that names none is helped.
+    pub(crate) fn hit_numbers(
+        &self,
+        client: ClientId,
+        message: &Message,
+        wanted: Option<&[(ClientId, i64)]>,
+    ) -> Option<Edit> {
+        let body = message.payload()?;
+        let named = body.get("hitBreakpointIds");
+        let engine = engine_ids(Some(body));
+        let own = match wanted {
+            Some(wanted) => {
+                let own = wanted.iter().filter(|(owner, _)| *owner == client).map(|(_, number)| *number);
+                own.chain(self.ledger.aliases(client, &engine)).collect()
+            }
+            None => self.ledger.numbers(client, &engine),
+        };
+        if named.is_none() && own.is_empty() {
+            return None;
+        }
+        set_member(body, "hitBreakpointIds", &json!(own).to_string())
+    }
+
+    /// What is said about a stop beyond the engine's own words, to a client or to those who come later.
+    fn explain(&self, viewer: Option<ClientId>, message: &Message, cause: Cause) -> Option<Edit> {
+        let mine = viewer.is_some() && cause.wanted.iter().any(|(owner, _)| Some(*owner) == viewer);
+        let mut owners: Vec<String> = Vec::new();
+        for (owner, _) in cause.wanted.iter().filter(|_| !mine) {
+            let name = self.name_of(*owner);
+            if !owners.contains(&name) {
+                owners.push(name);
+            }
+        }
+        let alone =
+            self.clients.len() <= 1 && cause.wanted.iter().all(|(owner, _)| self.clients.contains_key(owner));
+        let trouble = cause.trouble.and_then(|trouble| self.in_words(trouble));
+        let resumer = cause.resumer.filter(|by| Some(*by) != viewer && !alone).map(|by| self.name_of(by));
+        let owners = Some(owners).filter(|owners| !owners.is_empty() && !alone);
+        if trouble.is_none() && resumer.is_none() && owners.is_none() {
+            return None;
+        }
+        let body = message.payload()?;
+        let mut text =
+            body.str("description").or_else(|| body.str("reason")).unwrap_or_default().trim().to_owned();
+        if let Some(owners) = owners {
+            text += &format!(", set by {}", owners.join(" and "));
+        }
+        if let Some(resumer) = resumer {
+            text += &format!(" (resumed by {resumer})");
+        }
+        if let Some(trouble) = trouble {
+            text += &format!("; {trouble}");
+        }
+        set_member(body, "description", &json!(text).to_string())
+    }
+
+    fn in_words(&self, trouble: &Trouble) -> Option<String> {
+        match trouble {
+            Trouble::Unknown => None,
+            Trouble::Because(reason) => Some(reason.clone()),
+            Trouble::Terms { owner, what } => Some(format!("{what} ({})", self.name_of(*owner))),
+        }
+    }
+
+    /// A client's name for people, also after it left.
+    pub(crate) fn name_of(&self, id: ClientId) -> String {
+        self.clients.get(&id).map_or("a client that left", |client| client.name()).to_owned()
+    }
+}
+
+/// The edit that gives a member of an object this value, whether it is there or not.
+pub(crate) fn set_member(object: Json, key: &str, value: &str) -> Option<Edit> {
+    match object.get(key) {
+        Some(there) => Some(Edit::text(there.span()?, value.to_owned())),
+        None => {
+            let inside = object.start() + 1;
+            let comma = if object.members().next().is_some() { "," } else { "" };
+            Some(Edit::text(inside..inside, format!("\"{key}\":{value}{comma}")))
+        }
+    }
+}
