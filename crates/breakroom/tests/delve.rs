@@ -2,31 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
+    pub mod company;
     pub mod editor;
     pub mod failures;
     pub mod scenario;
 }
 
-use breakroom_testkit::fixtures::Program;
 use serde_json::{Value, json};
+use support::company::GO;
 use support::editor::Hub;
 use support::failures::{self, NoProgram};
-use support::scenario::{self, Children, ExitCode, Language, Names};
-
-const GO: Language = Language {
-    program: Program::Go,
-    adapter: "delve",
-    kind: "go",
-    launch: |debuggee| json!({"mode": "debug", "dlvCwd": debuggee.source.parent()}),
-    events: &["output", "continued"],
-    names: Names { main: "main.main", add: "main.add", spin: "main.spin", locals: "Locals" },
-    lines_before_sum: 1,
-    paused_as: "pause",
-    changed_as: "value",
-    numbers: Children { variable: "numbers", child: "[2]", value: "30" },
-    point: Children { variable: "place", child: "y", value: "2" },
-    exit: ExitCode::SaidAtDisconnect("has exited with status "),
-};
+use support::scenario;
 
 #[test]
 fn the_tour_over_tcp_connect_through_the_shared_hub() {

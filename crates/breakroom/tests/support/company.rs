@@ -1,6 +1,6 @@
 //! Several clients at one desk: joining by id, and what the command line says about sessions.
 //!
-//! It knows the two languages that sharing is tested with, and nothing of what they are asked.
+//! It knows the languages that sharing is tested with, and nothing of what they are asked.
 
 #![allow(dead_code, reason = "each test file uses the part it needs")]
 
@@ -39,6 +39,20 @@ pub const C: Language = Language {
     changed_as: "result",
     numbers: Children { variable: "numbers", child: "[2]", value: "30" },
     point: Children { variable: "point", child: "y", value: "2" },
+    ..PYTHON
+};
+
+pub const GO: Language = Language {
+    program: Program::Go,
+    adapter: "delve",
+    kind: "go",
+    launch: |debuggee| json!({"mode": "debug", "dlvCwd": debuggee.source.parent()}),
+    events: &["output", "continued"],
+    names: Names { main: "main.main", add: "main.add", spin: "main.spin", locals: "Locals" },
+    lines_before_sum: 1,
+    numbers: Children { variable: "numbers", child: "[2]", value: "30" },
+    point: Children { variable: "place", child: "y", value: "2" },
+    exit: ExitCode::SaidAtDisconnect("has exited with status "),
     ..PYTHON
 };
 

@@ -109,7 +109,8 @@ impl Language {
 
 fn copy_module(source: &Path, work: &Path) -> PathBuf {
     let folder = work.join("gohello");
-    std::fs::create_dir(&folder).expect("the work folder is writable");
+    // Whoever joins at the same desk finds it there.
+    std::fs::create_dir_all(&folder).expect("the work folder is writable");
     for name in ["go.mod", "main.go"] {
         std::fs::copy(source.with_file_name(name), folder.join(name)).expect("the work folder is writable");
     }

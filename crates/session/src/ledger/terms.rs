@@ -35,8 +35,10 @@ pub(crate) enum HitCondition {
     Every(u64),
 }
 
+type Operator = (&'static str, fn(u64) -> HitCondition);
+
 /// Longer operators first: `>=` begins like `>`.
-const OPERATORS: [(&str, fn(u64) -> HitCondition); 8] = [
+const OPERATORS: [Operator; 8] = [
     (">=", HitCondition::AtLeast),
     ("<=", HitCondition::AtMost),
     ("==", HitCondition::Equal),
