@@ -16,7 +16,7 @@
 //! | no object, empty body, length 0                     | `what_is_no_message_is_answered_and_the_session_goes_on` |
 //! | the same seq twice                                  | `two_requests_with_one_seq_are_both_answered` |
 //! | answers to nothing                                  | `a_clients_answer_to_nothing_is_dropped` |
-//! | client crashes                                      | `a_client_that_crashes_ends_what_it_launched_and_spares_what_it_attached_to` |
+//! | client crashes                                      | `a_crashed_client_ends_what_it_launched_or_lets_go_of_it_as_it_said` |
 //! | client crashes while it is asked something          | `a_client_that_dies_while_it_is_asked_fails_that_request_once` |
 //! | late answer after the end                           | `a_late_answer_to_an_adapter_that_is_gone_is_ignored` |
 //! | old references after a resume                       | `a_reference_of_an_earlier_stop_never_reaches_the_adapter` |
@@ -257,14 +257,16 @@ fn a_clients_answer_to_nothing_is_dropped() {
 }
 
 #[test]
-fn a_client_that_crashes_ends_what_it_launched_and_spares_what_it_attached_to() {
+fn a_crashed_client_ends_what_it_launched_or_lets_go_of_it_as_it_said() {
     let rig = Rig::new();
     let log = text(&rig.log_path());
     let mut stranger = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-    for (command, terminate) in [("launch", true), ("attach", false)] {
+    for (command, on_last_leave, terminate) in [("launch", "terminate", true), ("attach", "detach", false)] {
         let mut client = rig.client();
         let record = rig.fake_with(&[json!({"spawn": ["sleep", "600"]})], &["--log", &log]);
-        begin_with(&mut client, command, launch(record));
+        let mut arguments = launch(record);
+        arguments["breakroom"]["onLastLeave"] = json!(on_last_leave);
+        begin_with(&mut client, command, arguments);
         // A request is under way, and its answer will find nobody.
         let _ = client.request("threads", Value::Null);
         client.abandon();

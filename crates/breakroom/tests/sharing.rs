@@ -7,6 +7,7 @@ mod support {
     pub mod scenario;
 }
 
+use breakroom_testkit::wait;
 use serde_json::json;
 use support::company::{
     C, PYTHON, continues, join, leave_last, listed, nothing_is_listed, only_session, run,
@@ -168,15 +169,53 @@ fn a_session_that_is_not_named_must_be_the_only_one() {
 }
 
 #[test]
-fn a_lost_editor_leaves_the_session_to_the_other() {
+fn a_lost_editor_leaves_the_session_and_for_a_while_its_breakpoints_to_the_other() {
     let Some((desk, first, _)) = stopped(&PYTHON) else { return };
     let mut second = join(&desk, &PYTHON, "Second", &["--session"], json!({}));
     second.client.allow(&["continued"]);
     let shown = second.stopped("breakpoint", "main", Some("call"));
     first.client.abandon();
-    second.set_breakpoints(second.at("end"));
+    wait::until(wait::DEADLINE, || (listed(&desk)[0]["clients"] == json!(["Second"])).then_some(()))
+        .expect("the hub sees that it is gone");
     second.resume(&shown);
-    second.stopped("breakpoint", "main", Some("end"));
+    let told = second.client.event("stopped");
+    assert_eq!(told["body"]["description"], "breakpoint, set by First", "{told}");
     leave_last(second);
+    nothing_is_listed(&desk);
     desk.leave(Hub::Shared);
+}
+
+fn come_back(language: &Language) {
+    let Some((desk, mut first, _)) = stopped(language) else { return };
+    let numbers = first.set_breakpoints(json!([
+        {"line": language.line("call")},
+        {"line": language.line("add"), "condition": "a == 42"}
+    ]));
+    first.client.abandon();
+    let nobody = || (listed(&desk)[0]["clients"] == json!([])).then_some(());
+    wait::until(wait::DEADLINE, nobody).expect("the hub sees that it is gone");
+    assert_eq!(listed(&desk)[0]["state"], "stopped", "the program is where it was");
+
+    let mut back = join(&desk, language, "First", &["--session"], json!({}));
+    back.client.allow(&["continued"]);
+    let shown = back.stopped("breakpoint", language.names.main, Some("call"));
+    let again = back.set_breakpoints(back.at("add"));
+    assert_eq!(again["body"]["breakpoints"][0]["id"], numbers["body"]["breakpoints"][1]["id"]);
+    back.set_breakpoints(json!([{"line": language.line("add"), "condition": "a == 42"}]));
+    back.resume(&shown);
+    let inside = back.stopped("breakpoint", language.names.add, Some("add"));
+    assert_eq!(back.evaluate(&inside, "a"), "42");
+    leave_last(back);
+    nothing_is_listed(&desk);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn an_editor_that_crashed_comes_back_to_its_python_program_and_its_breakpoints() {
+    come_back(&PYTHON);
+}
+
+#[test]
+fn an_editor_that_crashed_comes_back_to_its_c_program_and_its_breakpoints() {
+    come_back(&C);
 }

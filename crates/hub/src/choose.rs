@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 
 use breakroom_engines::{AdapterSpec, Catalog, Context, Entry};
-use breakroom_session::{BareHits, EngineChoice, EngineFacts, FileId, Setup};
+use breakroom_session::{BareHits, EngineChoice, EngineFacts, FileId, Reach, Setup};
 use serde_json::{Map, Value};
 
 /// The adapter for a choice, or the sentence that says why there is none and what to do.
@@ -45,11 +45,11 @@ fn find_type<'a>(catalog: &'a Catalog, kind: &str) -> Result<&'a Entry, String> 
 }
 
 /// What a session knows before an engine is chosen.
-pub(crate) fn setup(context: &Context, engine: Option<String>) -> Setup {
+pub(crate) fn setup(context: &Context, engine: Option<String>, reach: Reach) -> Setup {
     let catalog = Catalog::load(context).ok();
     let entries = catalog.as_ref().map_or(&[][..], Catalog::entries);
     let base_capabilities = common(entries);
-    Setup { engine, known_engines: names(entries), base_capabilities, identify: Some(identify) }
+    Setup { engine, known_engines: names(entries), base_capabilities, identify: Some(identify), reach }
 }
 
 /// Which file a path means, through links and spellings.

@@ -15,7 +15,7 @@ use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
 use breakroom_engines::{Context, Stop, Terminal};
-use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Session, Ticket, Time, Traveller};
+use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Reach, Session, Ticket, Time, Traveller};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Sleep};
@@ -108,7 +108,8 @@ impl Driver {
         guard: PathBuf,
         registry: Option<Arc<Registry>>,
     ) -> std::io::Result<Self> {
-        let session = Session::new(choose::setup(&context, door.engine()));
+        let reach = if registry.is_some() { Reach::Shared } else { Reach::Private };
+        let session = Session::new(choose::setup(&context, door.engine(), reach));
         let (sender, news) = mpsc::unbounded_channel();
         let mut driver = Driver {
             session,

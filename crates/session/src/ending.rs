@@ -23,6 +23,8 @@ use crate::session::Session;
 
 /// How long an engine may take to answer `disconnect`.
 const ANSWER: Duration = Duration::from_secs(5);
+/// The same when the whole hub is going away.
+const ANSWER_AT_SHUTDOWN: Duration = Duration::from_secs(2);
 /// How long it may take to end by itself after that, before it is told by signal.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -72,7 +74,7 @@ impl Session {
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
         let purpose =
             Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
-        self.ask_to_end(message, purpose, debuggee);
+        self.ask_to_end(message, purpose, debuggee, ANSWER);
         Ok(())
     }
 
@@ -84,7 +86,8 @@ impl Session {
     fn others(&self, client: ClientId) -> bool {
         let drives = self.drives(client);
         let counts = |other: &Client| other.takes_part() && (!drives || other.manners.role == Role::Drive);
-        self.clients.iter().any(|(id, other)| *id != client && counts(other))
+        let others = self.clients.iter().any(|(id, other)| *id != client && counts(other));
+        others || (!drives && self.waits_for_somebody())
     }
 
     pub(crate) fn terminate(
@@ -103,7 +106,8 @@ impl Session {
             Some(true) => return self.forward(client, seq, "terminate", message),
             Some(false) if unasked => {
                 let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
-                self.ask_to_end(disconnect, Purpose::End { asker: Some((client, seq)) }, Debuggee::Ends);
+                let purpose = Purpose::End { asker: Some((client, seq)) };
+                self.ask_to_end(disconnect, purpose, Debuggee::Ends, ANSWER);
             }
             _ => {
                 self.answer(client, seq, "terminate", None);
@@ -113,8 +117,8 @@ impl Session {
         Ok(())
     }
 
-    fn ask_to_end(&mut self, message: Message, purpose: Purpose, debuggee: Debuggee) {
-        self.ending = Ending::Asked { until: self.now.after(ANSWER), debuggee };
+    fn ask_to_end(&mut self, message: Message, purpose: Purpose, debuggee: Debuggee, patience: Duration) {
+        self.ending = Ending::Asked { until: self.now.after(patience), debuggee };
         let command =
             if matches!(purpose, Purpose::End { asker: Some(_) }) { "terminate" } else { "disconnect" };
         let pending = Pending { command: command.into(), purpose };
@@ -200,7 +204,7 @@ impl Session {
         for client in self.clients.values_mut().filter(|client| !client.is_leaving()) {
             client.phase = ClientPhase::Leaving(CloseReason::Shutdown(reason.to_owned()));
         }
-        self.stop_engine(Duration::ZERO, Debuggee::Ends);
+        self.end_politely(ANSWER_AT_SHUTDOWN);
     }
 
     fn stop_engine(&mut self, grace: Duration, debuggee: Debuggee) {
@@ -218,35 +222,31 @@ impl Session {
         self.effect(Effect::StopEngine { node, grace, release: debuggee == Debuggee::Lives });
     }
 
-    pub(crate) fn on_client_left(&mut self, id: ClientId) {
-        let Some(client) = self.clients.remove(&id) else {
-            return self.odd();
-        };
-        self.fail_unanswered(client.unanswered());
-        self.forget_breakpoints(id);
-        if self.launcher == Some(id) {
-            self.pass_on_launch();
+    /// Nobody is left for whom the session could go on.
+    pub(crate) fn nobody_is_left(&mut self) {
+        if !self.clients.values().any(Client::takes_part) {
+            self.end_politely(ANSWER);
         }
-        self.leaving.remove(&id);
-        self.nobody_is_left();
     }
 
-    /// If nobody is left, a program that we launched ends with its session; one that was attached to goes on.
-    pub(crate) fn nobody_is_left(&mut self) {
-        // A connection that only stands open, or has yet to prove whose it is, keeps nothing alive.
-        if self.clients.values().any(Client::takes_part) {
-            return;
-        }
-        let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
-        match self.ending {
-            Ending::No if ready => {
-                let terminate = self.launch.start() != Some(Start::Attach);
+    /// Asks the engine to let go, if it can be asked. A program that we launched ends with its session; one that was
+    /// attached to goes on.
+    fn end_politely(&mut self, patience: Duration) {
+        let fate = self.fate();
+        let launched = self.launch.start() == Some(Start::Launch);
+        let ready = |node: &&mut Node| matches!(node.phase, Phase::Ready { .. });
+        let can_leave = self.root().filter(ready).map(|node| node.capabilities.terminate_debuggee);
+        match (&self.ending, can_leave) {
+            (Ending::No, Some(can_leave)) => {
+                let terminate = fate == Debuggee::Ends;
                 let disconnect =
                     request("disconnect", json!({"restart": false, "terminateDebuggee": terminate}));
-                self.ask_to_end(disconnect, Purpose::End { asker: None }, Debuggee::Ends);
+                // What was attached to is none of the engine's processes, so nothing needs to be spared.
+                let debuggee = if launched && can_leave { fate } else { Debuggee::Ends };
+                self.ask_to_end(disconnect, Purpose::End { asker: None }, debuggee, patience);
             }
-            Ending::No => self.stop_engine(Duration::ZERO, Debuggee::Ends),
-            Ending::Asked { .. } | Ending::Stopping => {}
+            (Ending::No, None) => self.stop_engine(Duration::ZERO, Debuggee::Ends),
+            (Ending::Asked { .. } | Ending::Stopping, _) => {}
         }
     }
 
@@ -271,6 +271,7 @@ impl Session {
         self.refuse_start(&Failure::loud(FailureId::EngineEnded, why.clone()));
         self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, why.clone()));
         self.ending = Ending::Stopping;
+        self.nothing_to_come_back_to();
         self.release_joiners();
         if !expected && !end.clean {
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n")});
@@ -290,10 +291,11 @@ impl Session {
             Ending::No | Ending::Stopping => None,
         };
         let judged = self.nodes.values().filter_map(|node| Some(node.judgement.as_ref()?.until));
-        silences.chain(starts).chain(ending).chain(judged).min()
+        silences.chain(starts).chain(ending).chain(judged).chain(self.absence_deadline()).min()
     }
 
     pub(crate) fn on_timer(&mut self) {
+        self.end_absence();
         if let Ending::Asked { until, debuggee } = self.ending
             && until <= self.now
         {

@@ -50,6 +50,9 @@ impl Session {
         let edits: SmallVec<[Edit; 2]> = self.mint(node, life, None, found).collect();
         self.note_picture(node, &message, &edits);
         self.tell(&event, &message, &edits);
+        if &*event == "terminated" {
+            self.nothing_to_come_back_to();
+        }
     }
 
     /// Keeps what the engine of the root says for whoever comes later.

@@ -134,6 +134,8 @@ impl Session {
             None => {
                 client.phase = ClientPhase::Configuring;
                 client.belief = Belief::default();
+                // Whoever comes back to a session that nobody was in answers for it from now on.
+                self.launcher.get_or_insert(id);
                 self.show(id);
             }
         }

@@ -11,6 +11,7 @@ use breakroom_dap::{Edit, Json, Message, request};
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
+use crate::absence::LastLeave;
 use crate::client::{Client, Outgoing, Phase as ClientPhase};
 use crate::company::{Manners, Role};
 use crate::ending::Ending;
@@ -94,6 +95,8 @@ impl Session {
         if self.root.is_none() {
             self.introduction = introduction(message.payload(), &client.declared);
         }
+        self.somebody_came(id);
+        let Some(client) = self.clients.get_mut(&id) else { return Ok(()) };
         // Whoever must still prove who it is starts no process.
         let trusted = client.access.present(None);
         match self.fixed_engine(id).filter(|_| trusted) {
@@ -137,6 +140,7 @@ impl Session {
         };
         own_record(arguments)?;
         let own = arguments.get("breakroom");
+        let on_last_leave = LastLeave::of(own)?;
         let token = own.and_then(|own| own.str("token"));
         if !self.clients.get_mut(&client).is_some_and(|client| client.access.present(token.as_deref())) {
             return Err(denied());
@@ -145,8 +149,12 @@ impl Session {
             let text = "this session is being ended; start another connection.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
+        self.somebody_came(client);
         if let Some(known) = self.clients.get_mut(&client) {
             known.manners = Manners::of(own);
+            if known.manners.role == Role::Drive {
+                self.on_last_leave = on_last_leave.unwrap_or(self.on_last_leave);
+            }
             if known.manners.role == Role::Observe {
                 // What it set before it said so.
                 let text = "this client only observes";

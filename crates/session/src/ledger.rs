@@ -147,6 +147,17 @@ impl Ledger {
         told.collect()
     }
 
+    /// Makes one owner's breakpoints another's, who has none yet, under the same numbers.
+    pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
+        if let Some(last) = self.numbers.remove(&from) {
+            self.numbers.insert(to, last);
+        }
+        let aliases = self.aliases.extract_if(.., |(client, _), _| *client == from).collect::<Vec<_>>();
+        self.aliases.extend(aliases.into_iter().map(|((_, engine), number)| ((to, engine), number)));
+        self.shelves.values_mut().for_each(|shelf| shelf.hand_over(from, to));
+        self.exceptions.hand_over(from, to);
+    }
+
     /// Forgets an owner and says what the engine must be told because of it.
     pub fn forget(&mut self, owner: ClientId) -> Vec<(ShelfId, Request)> {
         self.numbers.remove(&owner);

@@ -4,6 +4,7 @@
 //! and [`Session::poll_engine`], and what is to be done through [`Session::poll_effect`].
 //! There is no clock, no socket and no process here, so that a seeded loop can play every order of events.
 
+mod absence;
 mod access;
 mod belief;
 mod breakpoints;
@@ -45,4 +46,4 @@ pub use ids::{ClientId, NodeId, Ticket, Time};
 pub use io::{Effect, EngineChoice, EngineFacts, Input, NodeEnd, TerminalRequest};
 pub use ledger::{BareHits, FileId};
 pub use moving::Traveller;
-pub use session::{Session, Setup};
+pub use session::{Reach, Session, Setup};

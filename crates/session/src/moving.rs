@@ -55,6 +55,7 @@ impl Session {
             return self.refuse(id, seq, &command, &Failure::loud(FailureId::NothingDebugged, text));
         }
         self.clients.insert(id, client);
+        self.somebody_came(id);
         self.begin_joining(id);
         self.on_request(id, &command, attach);
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
+use crate::absence::{Attendance, LastLeave, Lost};
 use crate::client::{Client, Next, Outgoing};
 use crate::ending::Ending;
 use crate::failure::{Failure, Show};
@@ -32,6 +33,16 @@ pub struct Setup {
     pub base_capabilities: Map<String, Value>,
     /// Tells which file a path means. Without it paths are compared as they are written.
     pub identify: Option<fn(&str) -> Option<FileId>>,
+    pub reach: Reach,
+}
+
+/// Who can come to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// Only the client that it was made for: when that is gone, nobody will come back.
+    Private,
+    #[default]
+    Shared,
 }
 
 #[derive(Debug)]
@@ -53,6 +64,12 @@ pub struct Session {
     pub(crate) reads: Reads,
     /// Clients that are about to go to another session, each with the request that said so.
     pub(crate) leaving: HashMap<ClientId, Message>,
+    /// Clients that were lost and may come back.
+    pub(crate) lost: Vec<Lost>,
+    pub(crate) attendance: Attendance,
+    pub(crate) on_last_leave: LastLeave,
+    /// The names of clients that left.
+    pub(crate) parted: VecDeque<(ClientId, String)>,
     /// What people call the session: what the launch calls it, or its program.
     pub(crate) name: String,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
@@ -81,6 +98,10 @@ impl Session {
             picture: Picture::default(),
             reads: Reads::default(),
             leaving: HashMap::new(),
+            lost: Vec::new(),
+            attendance: Attendance::default(),
+            on_last_leave: LastLeave::default(),
+            parted: VecDeque::new(),
             name: String::new(),
             terminals: HashMap::new(),
             now: Time::default(),

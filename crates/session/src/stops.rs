@@ -155,7 +155,9 @@ impl Session {
 
     /// A client's name for people, also after it left.
     pub(crate) fn name_of(&self, id: ClientId) -> String {
-        self.clients.get(&id).map_or("a client that left", |client| client.name()).to_owned()
+        let parted = || Some(self.parted.iter().find(|(parted, _)| *parted == id)?.1.as_str());
+        let there = self.clients.get(&id).map(|client| client.name());
+        there.or_else(parted).unwrap_or("a client that left").to_owned()
     }
 }
 

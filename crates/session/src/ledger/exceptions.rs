@@ -22,6 +22,10 @@ impl Exceptions {
         self.merged(message)
     }
 
+    pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
+        self.wants.iter_mut().filter(|(owner, _)| *owner == from).for_each(|(owner, _)| *owner = to);
+    }
+
     /// What the engine is told when this client wants nothing any more.
     pub fn forget(&mut self, client: ClientId) -> Option<Message> {
         let at = self.wants.iter().position(|(owner, _)| *owner == client)?;

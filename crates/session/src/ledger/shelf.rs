@@ -332,6 +332,15 @@ impl Shelf {
         }
     }
 
+    pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
+        let telling = match &mut self.telling {
+            Telling::UnderWay { wants, .. } => &mut wants[..],
+            Telling::Nothing => &mut [],
+        };
+        let owners = self.wants.iter_mut().chain(&mut self.agreed).chain(telling);
+        owners.filter(|(owner, _)| *owner == from).for_each(|(owner, _)| *owner = to);
+    }
+
     /// Tells a new engine what the last one knew. `None` if there is nothing to tell.
     pub fn renew(&mut self) -> Option<Request> {
         self.told = None;

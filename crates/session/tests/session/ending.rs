@@ -451,7 +451,22 @@ fn a_shutdown_answers_what_is_open_says_why_and_closes() {
     assert_eq!(names, ["output", "terminated", "-threads"]);
     assert!(heard[0].text().contains("told to end"));
     assert!(matches!(rig.closed(client), Some(CloseReason::Shutdown(_))));
-    assert_eq!(rig.stopped, [(node, Duration::ZERO, false)]);
+    let disconnect = rig.got(node, "disconnect");
+    assert_eq!(disconnect["arguments"]["terminateDebuggee"], true);
+    assert!(rig.stopped.is_empty(), "the debugger is asked before it is ended");
+    rig.advance(2);
+    assert_eq!(rig.stopped, [(node, Duration::ZERO, false)], "and not waited for");
+}
+
+#[test]
+fn a_shutdown_lets_go_of_what_was_attached() {
+    let (mut rig, client, node) = Rig::initialized();
+    rig.start(client, node, "attach");
+    rig.on(Input::Shutdown { reason: "the hub is told to end".into() });
+    let disconnect = rig.got(node, "disconnect");
+    assert_eq!(disconnect["arguments"]["terminateDebuggee"], false);
+    rig.answer(node, &disconnect, json!({}));
+    assert_eq!(rig.stopped.len(), 1);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 // The lint knows only functions marked as tests; what they share may fail as loudly.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod absence;
 mod cancel_and_progress;
 mod ending;
 mod faults;

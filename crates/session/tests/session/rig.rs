@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use breakroom_session::{
-    Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, Input, Next, NodeEnd, NodeId, Session,
-    Setup, TerminalRequest, Ticket, Time, Traveller,
+    Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, Input, Next, NodeEnd, NodeId, Reach,
+    Session, Setup, TerminalRequest, Ticket, Time, Traveller,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -72,6 +72,8 @@ pub fn setup() -> Setup {
         known_engines: vec!["python".into(), "go".into()],
         base_capabilities: base.as_object().unwrap().clone(),
         identify: None,
+        // When its last client is gone it ends; a session that waits is a test of its own.
+        reach: Reach::Private,
     }
 }
 

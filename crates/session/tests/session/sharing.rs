@@ -160,7 +160,7 @@ fn one_who_resumed_and_left_is_still_the_reason_that_it_runs() {
     let request = rig.got(node, "continue");
     rig.request(tess, "disconnect", json!({}));
     let refused = rig.request(bob, "next", json!({"threadId": 1}));
-    assert_eq!(rig.refusal(bob, refused).1, "not stopped: resumed by a client that left");
+    assert_eq!(rig.refusal(bob, refused).1, "not stopped: resumed by Tess");
     rig.answer(node, &request, json!({}));
     assert_eq!(rig.names(bob), ["continued"]);
     rig.stop(node, 1);

@@ -1,0 +1,199 @@
+//! Clients that were lost, and a session that waits for somebody to come back.
+//!
+//! An editor that crashes must not cost the debug session. What it wanted stays for a while, and a client that comes
+//! back under the same name finds it again under the same numbers. Whoever says `disconnect` is not lost.
+
+use std::time::Duration;
+
+use breakroom_dap::Json;
+
+use crate::client::{Client, CloseReason, Phase as ClientPhase};
+use crate::company::Role;
+use crate::ending::{Debuggee, Ending};
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, Time};
+use crate::launch::{Launch, Start};
+use crate::node::Phase;
+use crate::session::{Reach, Session};
+
+/// How long a session waits for somebody to come back.
+const KEEP: Duration = Duration::from_secs(600);
+/// How long the breakpoints of a lost client stay while others go on.
+const GRACE: Duration = Duration::from_secs(120);
+/// Names of clients that left, for sentences about what they did. Older ones are nobody any more.
+const REMEMBERED: usize = 64;
+
+/// What becomes of a session whose last client is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LastLeave {
+    /// It waits.
+    #[default]
+    Keep,
+    /// The program is ended.
+    Terminate,
+    /// The program goes on without a debugger.
+    Detach,
+}
+
+/// The words for it in `launch` and `attach`.
+const WORDS: [(&str, LastLeave); 3] =
+    [("keep", LastLeave::Keep), ("terminate", LastLeave::Terminate), ("detach", LastLeave::Detach)];
+
+impl LastLeave {
+    /// What the hub's own member says, if it says anything.
+    pub(crate) fn of(own: Option<Json>) -> Result<Option<LastLeave>, Failure> {
+        let Some(said) = own.and_then(|own| own.get("onLastLeave")) else { return Ok(None) };
+        let word = said.as_str().unwrap_or_default();
+        let known = WORDS.iter().find(|(known, _)| *known == word);
+        known.map(|(_, meaning)| Some(*meaning)).ok_or_else(|| {
+            let text = "\"onLastLeave\" is \"keep\", \"terminate\" or \"detach\".";
+            Failure::loud(FailureId::BadArguments, text)
+        })
+    }
+}
+
+/// Whether anybody is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Attendance {
+    /// Somebody is, or nobody was ever expected.
+    #[default]
+    Somebody,
+    /// Nobody is, and nobody needs to come after that.
+    Nobody { until: Time },
+}
+
+/// A client that was lost, and whose breakpoints stay.
+#[derive(Debug)]
+pub(crate) struct Lost {
+    id: ClientId,
+    /// What it called itself: `clientID` and `clientName`.
+    identity: (Option<String>, Option<String>),
+    until: Time,
+}
+
+fn identity(client: &Client) -> (Option<String>, Option<String>) {
+    (client.declared.client_id.clone(), client.declared.client_name.clone())
+}
+
+impl Session {
+    pub(crate) fn on_client_left(&mut self, id: ClientId) {
+        let Some(client) = self.clients.remove(&id) else {
+            return self.odd();
+        };
+        self.parted.push_back((id, client.name().to_owned()));
+        if self.parted.len() > REMEMBERED {
+            self.parted.pop_front();
+        }
+        let lost = self.is_lost(&client);
+        if lost {
+            let until = self.now.after(GRACE);
+            self.lost.push(Lost { id, identity: identity(&client), until });
+        }
+        self.fail_unanswered(client.unanswered());
+        if !lost {
+            self.forget_breakpoints(id);
+        }
+        if self.launcher == Some(id) {
+            self.pass_on_launch();
+        }
+        self.leaving.remove(&id);
+        // A connection that only stands open, or has yet to prove whose it is, keeps nothing alive.
+        if !self.clients.values().any(Client::takes_part) {
+            self.nobody_is_there();
+        }
+    }
+
+    /// Whether it went without a word, from something that is worth coming back to.
+    fn is_lost(&self, client: &Client) -> bool {
+        let took_part = match &client.phase {
+            ClientPhase::Connected => false,
+            ClientPhase::Leaving(reason) => matches!(reason, CloseReason::Broken(_)),
+            _ => true,
+        };
+        let drove = client.access.is_granted() && client.manners.role == Role::Drive;
+        took_part && drove && self.setup.reach == Reach::Shared && self.goes_on()
+    }
+
+    /// Whether there is a debuggee that has not come to its end.
+    fn goes_on(&self) -> bool {
+        let root = self.root.and_then(|root| self.nodes.get(&root));
+        let lives = root.is_some_and(|node| !matches!(node.phase, Phase::Ending | Phase::Ended { .. }));
+        let started = matches!(self.launch, Launch::Waiting { .. } | Launch::Sent { .. });
+        lives && started && matches!(self.ending, Ending::No) && !self.picture.is_over()
+    }
+
+    fn nobody_is_there(&mut self) {
+        if !self.goes_on() {
+            return self.nobody_is_left();
+        }
+        match (self.on_last_leave, self.attendance) {
+            (LastLeave::Keep, Attendance::Somebody) if self.lost.is_empty() => self.nobody_is_left(),
+            (LastLeave::Keep, Attendance::Somebody) => {
+                self.attendance = Attendance::Nobody { until: self.now.after(KEEP) };
+            }
+            (LastLeave::Keep, Attendance::Nobody { .. }) => {}
+            (LastLeave::Terminate | LastLeave::Detach, _) => self.nobody_is_left(),
+        }
+    }
+
+    /// Whether a lost client is still waited for, for whom the session goes on.
+    pub(crate) fn waits_for_somebody(&self) -> bool {
+        !self.lost.is_empty() && self.on_last_leave == LastLeave::Keep && self.goes_on()
+    }
+
+    /// A client takes part. If one was lost that called itself the same, this one has what that one wanted.
+    pub(crate) fn somebody_came(&mut self, id: ClientId) {
+        let Some(client) = self.clients.get(&id).filter(|client| client.takes_part()) else { return };
+        let identity = identity(client);
+        let named = identity.0.is_some() || identity.1.is_some();
+        let before = self.lost.iter().rposition(|lost| named && lost.identity == identity);
+        if let Some(at) = before {
+            let before = self.lost.remove(at);
+            self.ledger.hand_over(before.id, id);
+        }
+        if matches!(self.attendance, Attendance::Nobody { .. }) {
+            self.attendance = Attendance::Somebody;
+            let until = self.now.after(GRACE);
+            self.lost.iter_mut().for_each(|lost| lost.until = until);
+        }
+    }
+
+    /// The program came to its end, and there is nothing to wait for any more.
+    pub(crate) fn nothing_to_come_back_to(&mut self) {
+        self.lost.clear();
+        if let Attendance::Nobody { .. } = std::mem::take(&mut self.attendance) {
+            self.nobody_is_left();
+        }
+    }
+
+    pub(crate) fn absence_deadline(&self) -> Option<Time> {
+        match self.attendance {
+            Attendance::Nobody { until } => Some(until),
+            Attendance::Somebody => self.lost.iter().map(|lost| lost.until).min(),
+        }
+    }
+
+    pub(crate) fn end_absence(&mut self) {
+        match self.attendance {
+            Attendance::Nobody { until } if until <= self.now => {
+                self.nothing_to_come_back_to();
+            }
+            Attendance::Nobody { .. } => {}
+            Attendance::Somebody => {
+                let now = self.now;
+                let gone: Vec<_> = self.lost.extract_if(.., |lost| lost.until <= now).collect();
+                gone.into_iter().for_each(|lost| self.forget_breakpoints(lost.id));
+            }
+        }
+    }
+
+    /// What becomes of the program if the session ends without anybody's saying so.
+    pub(crate) fn fate(&self) -> Debuggee {
+        match (self.on_last_leave, self.launch.start()) {
+            (LastLeave::Detach, _) => Debuggee::Lives,
+            // An attached process is never ended unless somebody said so.
+            (LastLeave::Keep, Some(Start::Attach)) => Debuggee::Lives,
+            (LastLeave::Keep | LastLeave::Terminate, _) => Debuggee::Ends,
+        }
+    }
+}
