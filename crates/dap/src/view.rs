@@ -52,6 +52,7 @@ pub struct Capabilities {
     pub configuration_done: bool,
     pub terminate: bool,
     pub cancel: bool,
+    pub restart: bool,
     pub terminate_debuggee: bool,
 }
 
@@ -73,6 +74,7 @@ impl Capabilities {
         take("supportsConfigurationDoneRequest", &mut self.configuration_done);
         take("supportsTerminateRequest", &mut self.terminate);
         take("supportsCancelRequest", &mut self.cancel);
+        take("supportsRestartRequest", &mut self.restart);
         take("supportTerminateDebuggee", &mut self.terminate_debuggee);
         // debugpy's spelling.
         take("supportsTerminateDebuggee", &mut self.terminate_debuggee);

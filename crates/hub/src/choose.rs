@@ -76,5 +76,7 @@ fn common(entries: &[Entry]) -> Map<String, Value> {
         common
     });
     common.insert("supportsConfigurationDoneRequest".into(), true.into());
+    // Where an adapter cannot, the hub does.
+    common.insert("supportsRestartRequest".into(), true.into());
     common
 }

@@ -19,12 +19,13 @@ use crate::io::{Effect, NodeEnd};
 use crate::launch::{Launch, Start};
 use crate::ledger::Asker;
 use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then, Waiting};
+use crate::restarting::Restart;
 use crate::session::Session;
 
 /// How long an engine may take to answer `disconnect`.
 const ANSWER: Duration = Duration::from_secs(5);
 /// The same when the whole hub is going away.
-const ANSWER_AT_SHUTDOWN: Duration = Duration::from_secs(2);
+const ANSWER_AT_SHUTDOWN: Duration = Duration::from_secs(1);
 /// How long it may take to end by itself after that, before it is told by signal.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -162,6 +163,7 @@ impl Session {
             self.launch = Launch::Unasked;
             self.refuse(id, seq, start.command(), &refusal(start.command()));
         }
+        self.settle_restart(id, &refusal("restart"));
         self.refuse_breakpoints(Some(id), &refusal);
         for (Asker { seq, .. }, command) in self.reads.withdraw(id, None) {
             self.refuse(id, seq, &command, &refusal(&command));
@@ -208,6 +210,10 @@ impl Session {
     }
 
     fn stop_engine(&mut self, grace: Duration, debuggee: Debuggee) {
+        if let (Restart::Ending { .. }, Some(root)) = (&self.restart, self.root) {
+            // The new engine was never started; the old one is on its way out already.
+            return self.on_node_failed(root, "the session was ended".to_owned());
+        }
         self.ending = Ending::No;
         // Without an engine nothing ends: the client may still launch one.
         let Some(node) = self.root.and_then(|root| self.nodes.get_mut(&root)) else {
@@ -266,7 +272,7 @@ impl Session {
         let abandoned = node.abandon();
         self.terminals.retain(|_, (node, _)| *node != id);
         if self.root != Some(id) {
-            return;
+            return self.old_engine_is_gone(id);
         }
         self.refuse_start(&Failure::loud(FailureId::EngineEnded, why.clone()));
         self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, why.clone()));
@@ -277,6 +283,7 @@ impl Session {
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n")});
             self.tell("output", &event("output", Some(body)), &SmallVec::new());
         }
+        self.restart_failed(&why);
         self.tell("terminated", &event("terminated", None), &SmallVec::new());
     }
 

@@ -16,7 +16,14 @@ impl Session {
             return;
         };
         let event = event.clone();
+        // One that is being replaced has nothing more to say but its program's last words.
+        if self.root != Some(node) && &*event != "output" {
+            return;
+        }
         if self.hold(node, &event, &message) {
+            return;
+        }
+        if &*event == "terminated" && self.wants_restart(node, &message) {
             return;
         }
         let Some(known) = self.nodes.get_mut(&node) else {
@@ -107,7 +114,7 @@ impl Session {
 
     /// Output that did not come through the protocol.
     pub(crate) fn on_output(&mut self, node: NodeId, category: &str, text: &str) {
-        if self.root != Some(node) {
+        if !self.nodes.contains_key(&node) {
             return;
         }
         let message = event("output", Some(json!({"category": category, "output": text})));

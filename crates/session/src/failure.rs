@@ -21,6 +21,7 @@ pub enum FailureId {
     BadArguments = 9016,
     OnlyObserves = 9017,
     NoSuchSession = 9018,
+    RestartUnderWay = 9019,
 }
 
 /// A refusal of one request. It never ends more than that request.

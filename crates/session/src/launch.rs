@@ -234,6 +234,7 @@ impl Session {
         };
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, message } => {
+                self.launched = Some(message.clone());
                 // It may hold a token, and says nothing to the engine.
                 let own = message.payload().and_then(|arguments| removal(arguments, "breakroom"));
                 let edits = own.into_iter().map(|cut| Edit::text(cut, "")).collect();

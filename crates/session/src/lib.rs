@@ -31,6 +31,7 @@ mod reads;
 mod references;
 mod replies;
 mod requests;
+mod restarting;
 mod reverse;
 mod scopes;
 mod session;

@@ -109,6 +109,8 @@ pub(crate) enum Purpose {
     Shelf(ShelfId),
     /// Something the hub told the engine for nobody in particular.
     Nobody,
+    /// The launch of an engine that took another's place.
+    Restart,
     /// A question about a stop that the hub judges.
     Judgement(u64),
     /// The hub's own `continue` after stops that nobody wanted.
@@ -391,6 +393,7 @@ impl Pending {
             Purpose::Initialize
             | Purpose::Shelf(_)
             | Purpose::Nobody
+            | Purpose::Restart
             | Purpose::Judgement(_)
             | Purpose::GoOn { .. } => None,
         }

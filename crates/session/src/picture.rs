@@ -130,6 +130,33 @@ impl Picture {
         }
     }
 
+    /// Forgets the program, and says what takes leave of it. The console stays.
+    pub fn farewell(&mut self, threads: &Threads) -> Vec<Message> {
+        let mut farewell = Vec::new();
+        for (id, _) in std::mem::take(&mut self.progress) {
+            let id: Value = serde_json::from_slice(&id).unwrap_or_default();
+            farewell.push(event("progressEnd", Some(json!({"progressId": id}))));
+        }
+        for (loaded, (message, _)) in std::mem::take(&mut self.loaded) {
+            let (name, key) = match loaded {
+                Loaded::Module(_) => ("module", "module"),
+                Loaded::Source(_) => ("loadedSource", "source"),
+            };
+            let item = message.payload().and_then(|body| body.get(key)).and_then(Json::raw);
+            let item: Value = item.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default();
+            farewell.push(event(name, Some(json!({"reason": "removed", key: item}))));
+        }
+        for thread in self.named(threads) {
+            farewell.push(event("thread", Some(json!({"reason": "exited", "threadId": thread}))));
+        }
+        self.threads.clear();
+        self.stops.clear();
+        self.process = None;
+        self.exited = None;
+        self.terminated = None;
+        farewell
+    }
+
     /// Whether the engine said that there is nothing more to debug.
     pub fn is_over(&self) -> bool {
         self.terminated.is_some()

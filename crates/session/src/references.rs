@@ -44,7 +44,8 @@ impl Session {
                     Failure::quiet(FailureId::StaleReference, text)
                 }
             })?;
-            let node = self.nodes.get(&origin.node);
+            // What belongs to an engine that was replaced means nothing to the one that is there now.
+            let node = self.nodes.get(&origin.node).filter(|node| Some(node.id) == self.root);
             let checked = node.map_or(Err(None), |node| node.threads.check(origin.life));
             checked.map_err(|by| match by {
                 Some(by) => self.resumed_by(by),

@@ -25,6 +25,7 @@ impl Session {
         match pending.purpose {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
             Purpose::Nobody => {}
+            Purpose::Restart => self.on_launched_again(node, (!success).then(|| why(&message))),
             Purpose::Judgement(number) => {
                 self.on_judgement_answered(node, number, &pending.command, &message, success);
             }

@@ -95,6 +95,7 @@ impl Session {
             "configurationDone" => self.configuration_done(client, seq, message),
             "disconnect" => self.disconnect(client, seq, message),
             "terminate" => self.terminate(client, seq, message),
+            "restart" => self.restart(client, seq, message),
             "cancel" => self.cancel(client, seq, message),
             "pause" if self.pause_hidden() => {
                 self.note_deed(client, command, message.payload());

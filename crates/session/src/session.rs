@@ -14,13 +14,14 @@ use crate::client::{Client, Next, Outgoing};
 use crate::ending::Ending;
 use crate::failure::{Failure, Show};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
-use crate::io::{Effect, Input};
+use crate::io::{Effect, EngineChoice, Input};
 use crate::launch::Launch;
 use crate::ledger::{FileId, Ledger};
 use crate::minted::Minted;
 use crate::node::{Node, Phase, Turn};
 use crate::picture::Picture;
 use crate::reads::Reads;
+use crate::restarting::Restart;
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +65,12 @@ pub struct Session {
     pub(crate) reads: Reads,
     /// Clients that are about to go to another session, each with the request that said so.
     pub(crate) leaving: HashMap<ClientId, Message>,
+    pub(crate) restart: Restart,
+    /// How the engine was chosen, and the request that started the program, to do both again.
+    pub(crate) choice: Option<EngineChoice>,
+    pub(crate) launched: Option<Message>,
+    /// What the last engine said it can do, as the clients know it.
+    pub(crate) last_capabilities: Option<Vec<u8>>,
     /// Clients that were lost and may come back.
     pub(crate) lost: Vec<Lost>,
     pub(crate) attendance: Attendance,
@@ -98,6 +105,10 @@ impl Session {
             picture: Picture::default(),
             reads: Reads::default(),
             leaving: HashMap::new(),
+            restart: Restart::default(),
+            choice: None,
+            launched: None,
+            last_capabilities: None,
             lost: Vec::new(),
             attendance: Attendance::default(),
             on_last_leave: LastLeave::default(),

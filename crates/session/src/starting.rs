@@ -16,6 +16,7 @@ use crate::joining::{Heard, Step};
 use crate::launch::Launch;
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
+use crate::stops::set_member;
 
 /// An adapter that does not answer `initialize` in this time will not.
 const INITIALIZE: Duration = Duration::from_secs(60);
@@ -24,6 +25,7 @@ impl Session {
     pub(crate) fn start_engine(&mut self, choice: EngineChoice) {
         let node = self.new_node();
         self.root = Some(node);
+        self.choice = Some(choice.clone());
         // A client that heard `initialized` from an engine that was replaced configures this one too early.
         let early = self.clients.values().any(|client| matches!(client.phase, ClientPhase::Configuring));
         if let Some(node) = self.root().filter(|_| early) {
@@ -59,9 +61,12 @@ impl Session {
         }
         // netcoredbg sends a `capabilities` event even before this.
         node.capabilities.merge(answer.payload());
+        let answer = with_restart(answer);
+        let known = self.knows_capabilities(&answer);
+        self.last_capabilities = answer.payload().and_then(Json::raw).map(<[u8]>::to_vec);
         // They were told a base set, or that of an engine that was replaced.
         let told_another_set = |client: &&mut crate::client::Client| {
-            matches!(client.phase, ClientPhase::Ready | ClientPhase::Configuring)
+            !known && matches!(client.phase, ClientPhase::Ready | ClientPhase::Configuring)
         };
         let exact = answer.payload().filter(|body| body.is_object());
         let exact = exact.and_then(Json::raw).unwrap_or(b"{}");
@@ -69,10 +74,13 @@ impl Session {
         for client in self.clients.values_mut().filter(told_another_set) {
             client.event(exact.clone(), SmallVec::new());
         }
-        node.phase = Phase::Ready { answer };
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.phase = Phase::Ready { answer };
+        }
         self.answer_initialize();
         self.announce();
         self.send_launch();
+        self.send_launch_again();
     }
 
     /// Answers every client that waits for the capabilities, with the engine's own answer.
@@ -157,12 +165,15 @@ impl Session {
         if self.root != Some(id) {
             return;
         }
-        self.root = None;
-        self.ending = Ending::No;
         let refusal = Failure::loud(FailureId::EngineMissing, reason);
         let abandoned = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
+        if !self.restart.is_under_way() {
+            self.root = None;
+            self.ending = Ending::No;
+        }
         self.refuse_start(&refusal);
         self.answer_abandoned(abandoned, &refusal);
+        self.restart_failed(reason);
     }
 
     /// Refuses what cannot happen without the engine: `initialize` and the launch that wait for it.
@@ -182,6 +193,14 @@ impl Session {
             other => self.launch = other,
         }
     }
+}
+
+/// The engine's answer to `initialize` with the one thing in it that the hub can always do.
+fn with_restart(answer: Message) -> Message {
+    let body = answer.payload().filter(|body| body.is_object() && !body.flag("supportsRestartRequest"));
+    let edit = body.and_then(|body| set_member(body, "supportsRestartRequest", "true"));
+    let edited = edit.and_then(|edit| answer.edited(SmallVec::from_iter([edit])).ok());
+    edited.unwrap_or(answer)
 }
 
 /// What the engine is told about its client: the client's own words, but in the hub's one dialect. What a client

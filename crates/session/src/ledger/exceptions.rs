@@ -22,6 +22,11 @@ impl Exceptions {
         self.merged(message)
     }
 
+    /// What the engine knows, for one that takes its place.
+    pub fn told(&self) -> Option<Message> {
+        self.wants.last().map(|(_, last)| self.merged(last.clone()))
+    }
+
     pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
         self.wants.iter_mut().filter(|(owner, _)| *owner == from).for_each(|(owner, _)| *owner = to);
     }

@@ -454,7 +454,7 @@ fn a_shutdown_answers_what_is_open_says_why_and_closes() {
     let disconnect = rig.got(node, "disconnect");
     assert_eq!(disconnect["arguments"]["terminateDebuggee"], true);
     assert!(rig.stopped.is_empty(), "the debugger is asked before it is ended");
-    rig.advance(2);
+    rig.advance(1);
     assert_eq!(rig.stopped, [(node, Duration::ZERO, false)], "and not waited for");
 }
 

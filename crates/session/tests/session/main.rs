@@ -14,6 +14,7 @@ mod ledger;
 mod reads;
 mod references;
 mod replay;
+mod restarting;
 mod reverse;
 mod rig;
 mod roles;

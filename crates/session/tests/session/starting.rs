@@ -22,7 +22,7 @@ fn a_known_adapter_id_starts_the_engine_and_its_own_capabilities_answer_initiali
     assert_eq!(initialize["arguments"]["linesStartAt1"], true, "the engine hears the hub's dialect");
     assert_eq!(initialize["arguments"]["adapterID"], "Python");
     rig.answer(node, &initialize, json!({"supportsX": 7}));
-    assert_eq!(rig.response(client, seq)["body"], json!({"supportsX": 7}));
+    assert_eq!(rig.response(client, seq)["body"], json!({"supportsX": 7, "supportsRestartRequest": true}));
     assert!(rig.heard(client).is_empty(), "what was in the answer is not told again");
 }
 
@@ -42,7 +42,8 @@ fn without_a_known_adapter_id_the_base_set_answers_at_once_and_the_exact_one_fol
     let heard = rig.heard(client);
     let names: Vec<_> = heard.iter().map(|heard| heard.name()).collect();
     assert_eq!(names, ["capabilities", "initialized"]);
-    assert_eq!(heard[0].json["body"]["capabilities"], json!({"supportsX": true}));
+    let offered = json!({"supportsX": true, "supportsRestartRequest": true});
+    assert_eq!(heard[0].json["body"]["capabilities"], offered);
     assert_eq!(rig.engine_names(node), ["?launch"]);
 }
 
@@ -308,7 +309,9 @@ fn the_token_opens_and_neither_it_nor_the_hubs_record_reaches_the_engine() {
     let node = rig.started[0].0;
     rig.node_up(node);
     let initialize = rig.got(node, "initialize");
-    rig.answer(node, &initialize, capabilities());
+    let mut able = capabilities();
+    able["supportsRestartRequest"] = true.into();
+    rig.answer(node, &initialize, able);
     let launch = rig.got(node, "launch");
     assert_eq!(launch["arguments"], json!({"type": "python", "mine": 1}));
     rig.answer(node, &launch, json!({}));

@@ -60,7 +60,7 @@ fn an_event_reaches_the_client_byte_for_byte() {
         format!(
             r#"{{"seq":3,"type":"event","event":"stopped","body":{{"threadId":1,"reason":"x",{VENDOR}}}}}"#
         ),
-        r#"{"seq":3,"type":"event","event":"terminated","body":{"restart":{"again":[1]}}}"#.to_owned(),
+        r#"{"seq":3,"type":"event","event":"terminated","body":{"restart":false,"again":[1]}}"#.to_owned(),
     ] {
         rig.engine(node, text.clone());
         let heard = rig.heard(client);

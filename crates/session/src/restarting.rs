@@ -1,0 +1,280 @@
+//! `restart` inside the session: another engine takes the place of the one there is, and nobody has to leave.
+//!
+//! An engine that can restart by itself is asked to. For every other the hub ends the engine, starts it again the same
+//! way, and configures it from the ledger. The clients keep their connections, breakpoints and numbers; they hear that
+//! the old threads are gone, and never `terminated`. An engine that asks for a restart in `terminated` gets it from the
+//! hub, once, and not from each of its clients.
+
+use std::time::Duration;
+
+use breakroom_dap::{Edit, Json, Message, event, request};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::ending::Ending;
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient, NodeId};
+use crate::io::{Effect, EngineChoice};
+use crate::launch::{Launch, Start};
+use crate::ledger::Asker;
+use crate::node::{Configuration, Gate, Lane, Pending, Phase, Purpose, Waiting};
+use crate::session::Session;
+use crate::stops::set_member;
+
+/// How long an engine may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Whether an engine is being replaced.
+#[derive(Debug, Default)]
+pub(crate) enum Restart {
+    #[default]
+    No,
+    /// The old one is still there; two at once could want the same port.
+    Ending { old: NodeId, by: Option<Asker>, launch: Message, choice: EngineChoice },
+    /// The new one is on its way to the point where it can be launched.
+    Starting { by: Option<Asker>, launch: Message },
+    /// It has its launch.
+    Launching { by: Option<Asker> },
+}
+
+impl Restart {
+    fn asker(&self) -> Option<Asker> {
+        match self {
+            Restart::No => None,
+            Restart::Ending { by, .. } | Restart::Starting { by, .. } | Restart::Launching { by } => *by,
+        }
+    }
+
+    /// Who waits for it, if it is this client. It waits no longer.
+    fn withdraw(&mut self, client: ClientId) -> Option<Asker> {
+        match self {
+            Restart::No => None,
+            Restart::Ending { by, .. } | Restart::Starting { by, .. } | Restart::Launching { by } => {
+                by.take_if(|asker| asker.client == client)
+            }
+        }
+    }
+
+    /// Whether the launch is still the hub's business.
+    pub fn is_under_way(&self) -> bool {
+        !matches!(self, Restart::No)
+    }
+}
+
+impl Session {
+    pub(crate) fn restart(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        self.engine_is_there("restart")?;
+        if self.restart.is_under_way() {
+            let text = "a restart is under way; wait for it.";
+            return Err(Failure::quiet(FailureId::RestartUnderWay, text));
+        }
+        if self.picture.is_over() {
+            let text = "`restart` is not possible any more: the program has ended. Start another session.";
+            return Err(Failure::quiet(FailureId::EngineEnded, text));
+        }
+        if self.root().is_some_and(|node| node.capabilities.restart) {
+            return self.forward(client, seq, "restart", message);
+        }
+        let wanted = message.payload().and_then(|arguments| arguments.get("arguments"));
+        let launch = self.launch_again(wanted.filter(|wanted| wanted.is_object()), None)?;
+        self.note_deed(client, "restart", message.payload());
+        self.replace_by_restart(Some(Asker { client, seq }), launch);
+        Ok(())
+    }
+
+    /// `terminated` of an engine that wants to be started again. False if it does not, or cannot be.
+    pub(crate) fn wants_restart(&mut self, node: NodeId, message: &Message) -> bool {
+        let wish = message.payload().and_then(|body| body.get("restart"));
+        let Some(wish) = wish.filter(|wish| !matches!(wish.raw(), Some(b"null" | b"false"))) else {
+            return false;
+        };
+        let free = matches!(self.ending, Ending::No) && !self.restart.is_under_way();
+        if !free || self.root != Some(node) {
+            return false;
+        }
+        match self.launch_again(None, Some(wish)) {
+            Ok(launch) => {
+                self.replace_by_restart(None, launch);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// The request that started the program, with other arguments if the client brings some, and with what the engine
+    /// wants to find in it.
+    fn launch_again(&self, arguments: Option<Json>, wish: Option<Json>) -> Result<Message, Failure> {
+        let nothing = || Failure::quiet(FailureId::NothingDebugged, "`restart`: nothing was launched yet.");
+        let launched = self.launched.as_ref().filter(|_| matches!(self.launch, Launch::Sent { .. }));
+        let mut launch = launched.ok_or_else(nothing)?.clone();
+        let edit = |launch: &Message, edit: Option<Edit>| match edit {
+            Some(edit) => launch.edited(SmallVec::from_iter([edit])).unwrap_or_else(|_| launch.clone()),
+            None => launch.clone(),
+        };
+        if let Some(raw) = arguments.and_then(Json::raw) {
+            let at = launch.payload().and_then(Json::span);
+            launch = edit(&launch, at.map(|at| Edit::text(at, raw.to_vec())));
+        }
+        if let Some(wish) = wish.and_then(Json::raw) {
+            let wish = String::from_utf8_lossy(wish);
+            launch = edit(
+                &launch,
+                launch.payload().and_then(|arguments| set_member(arguments, "__restart", &wish)),
+            );
+        }
+        Ok(launch)
+    }
+
+    fn replace_by_restart(&mut self, by: Option<Asker>, launch: Message) {
+        let Some(choice) = self.choice.clone() else { return };
+        let Some(old) = self.root else { return };
+        self.drop_judgement(old);
+        self.part_with_everything(old);
+        let attached = self.launch.start() == Some(Start::Attach);
+        let Some(node) = self.nodes.get_mut(&old) else { return };
+        let configures = node.capabilities.configuration_done;
+        let gone = matches!(node.phase, Phase::Ended { .. });
+        let owed = node.abandon();
+        node.threads.on_continued(None, true);
+        if matches!(node.phase, Phase::Ready { .. }) {
+            let arguments = json!({"restart": true, "terminateDebuggee": !attached});
+            let pending = Pending { command: "disconnect".into(), purpose: Purpose::Nobody };
+            let disconnect = request("disconnect", arguments);
+            node.push(Lane::Urgent, Waiting::new(disconnect, SmallVec::new(), Some(pending)));
+        }
+        if !gone {
+            node.phase = Phase::Ending;
+        }
+        let refusal = Failure::quiet(FailureId::EngineEnded, "the program is being restarted");
+        self.answer_abandoned(owed, &refusal);
+        self.forget_ended_references();
+        let new = self.new_node();
+        self.root = Some(new);
+        if let Some(node) = self.root() {
+            node.gate = Gate::UntilAnnounced;
+            node.configuration = Configuration::Told;
+        }
+        self.configure_from_ledger(new, configures);
+        self.restart = Restart::Ending { old, by, launch, choice };
+        if gone {
+            self.old_engine_is_gone(old);
+        } else {
+            self.effect(Effect::StopEngine { node: old, grace: GRACE, release: false });
+        }
+    }
+
+    /// Answers a client that waits for a restart and is about to hear its last word.
+    pub(crate) fn settle_restart(&mut self, client: ClientId, refusal: &Failure) {
+        if let Some(Asker { client, seq }) = self.restart.withdraw(client) {
+            self.refuse(client, seq, "restart", refusal);
+        }
+    }
+
+    /// Tells the clients that what they know of the old program is no more.
+    fn part_with_everything(&mut self, old: NodeId) {
+        self.forget_reads();
+        let Some(node) = self.nodes.get(&old) else { return };
+        let farewell = self.picture.farewell(&node.threads);
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            let Some(client) = self.clients.get_mut(&id) else { continue };
+            if client.belief.running(None, true) {
+                let body = json!({"threadId": 0, "allThreadsContinued": true});
+                self.tell_one(id, "continued", &event("continued", Some(body)), SmallVec::new());
+            }
+        }
+        for message in farewell {
+            let name = message.event_name().unwrap_or_default().to_owned();
+            self.tell(&name, &message, &SmallVec::new());
+        }
+    }
+
+    /// What the new engine is told as soon as it says that it can be configured.
+    fn configure_from_ledger(&mut self, new: NodeId, configures: bool) {
+        self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
+        let filters = self.ledger.exceptions.told();
+        let Some(node) = self.nodes.get_mut(&new) else { return };
+        let done = configures.then(|| request("configurationDone", json!({})));
+        for message in filters.into_iter().chain(done) {
+            let command = message.command().unwrap_or_default().into();
+            let pending = Pending { command, purpose: Purpose::Nobody };
+            node.push(Lane::Normal, Waiting::new(message, SmallVec::new(), Some(pending)));
+        }
+    }
+
+    /// The engine that was replaced has ended.
+    pub(crate) fn old_engine_is_gone(&mut self, gone: NodeId) {
+        if !matches!(self.restart, Restart::Ending { old, .. } if old == gone) {
+            return;
+        }
+        if let Restart::Ending { by, launch, choice, .. } = std::mem::take(&mut self.restart)
+            && let Some(node) = self.root
+        {
+            self.restart = Restart::Starting { by, launch };
+            self.effect(Effect::StartEngine { node, choice });
+        }
+    }
+
+    /// The new engine is ready to be launched.
+    pub(crate) fn send_launch_again(&mut self) {
+        let restart = std::mem::take(&mut self.restart);
+        let Restart::Starting { by, launch } = restart else {
+            self.restart = restart;
+            return;
+        };
+        self.restart = Restart::Launching { by };
+        let own = launch.payload().and_then(|arguments| breakroom_dap::json::removal(arguments, "breakroom"));
+        let edits = own.into_iter().map(|cut| Edit::text(cut, "")).collect();
+        let command = launch.command().unwrap_or_default().into();
+        let pending = Pending { command, purpose: Purpose::Restart };
+        if let Some(node) = self.root() {
+            node.push_first(Waiting::new(launch, edits, Some(pending)));
+        }
+    }
+
+    /// The new engine answered its launch.
+    pub(crate) fn on_launched_again(&mut self, node: NodeId, failed: Option<String>) {
+        match failed {
+            None => {
+                if let Some(Asker { client, seq }) = std::mem::take(&mut self.restart).asker() {
+                    self.answer(client, seq, "restart", None);
+                }
+            }
+            Some(reason) => {
+                self.restart_failed(&reason);
+                self.effect(Effect::StopEngine { node, grace: Duration::ZERO, release: false });
+                if let Some(node) = self.nodes.get_mut(&node) {
+                    node.phase = Phase::Ending;
+                }
+            }
+        }
+    }
+
+    /// There is no program any more, and no engine to debug it with. True if a restart was under way.
+    pub(crate) fn restart_failed(&mut self, reason: &str) -> bool {
+        let restart = std::mem::take(&mut self.restart);
+        if !restart.is_under_way() {
+            return false;
+        }
+        let text = format!("the program could not be started again: {reason}");
+        if let Some(Asker { client, seq }) = restart.asker() {
+            self.refuse(client, seq, "restart", &Failure::loud(FailureId::LaunchFailed, text.clone()));
+        }
+        let body = json!({"category": "stderr", "output": format!("breakroom: {text}\n")});
+        self.tell("output", &event("output", Some(body)), &SmallVec::new());
+        self.tell("terminated", &event("terminated", None), &SmallVec::new());
+        self.ending = Ending::Stopping;
+        self.nothing_to_come_back_to();
+        true
+    }
+
+    /// Whether the client knows this set of capabilities from the engine that was replaced.
+    pub(crate) fn knows_capabilities(&self, answer: &Message) -> bool {
+        let raw = |message: &Message| message.payload().and_then(Json::raw).map(<[u8]>::to_vec);
+        self.restart.is_under_way() && self.last_capabilities == raw(answer)
+    }
+}
