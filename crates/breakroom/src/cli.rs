@@ -51,7 +51,20 @@ pub enum Command {
         /// Its id or name; not needed if there is only one.
         session: Option<String>,
     },
-    /// End a session and everything it started.
+    /// Say what happened in a session: who did what, where it stopped, what was printed, how it ended.
+    ///
+    /// The hub keeps the latest 256 KiB of each live session and of the last sixteen that ended. Times are in UTC.
+    Log {
+        /// Its id or name; not needed if there is only one.
+        session: Option<String>,
+        /// Go on with what happens, until the session ends or Ctrl-C.
+        #[arg(short, long)]
+        follow: bool,
+        /// Print one object a line for programs.
+        #[arg(long)]
+        json: bool,
+    },
+    /// End a session and everything it started. Returns when it is gone.
     Kill {
         /// Its id or name.
         #[arg(required_unless_present = "all")]
@@ -140,6 +153,7 @@ impl Command {
             Command::Dap(args) => dap(args),
             Command::Ls { json } => crate::sessions::list(json),
             Command::Attach { session } => crate::run::attach(session),
+            Command::Log { session, follow, json } => crate::log::log(session, follow, json),
             Command::Kill { session, all: _ } => crate::sessions::end(session.map_or(Which::All, Which::One)),
             Command::Doctor { json } => crate::doctor::doctor(json),
             Command::Trust { file } => crate::doctor::trust(file),

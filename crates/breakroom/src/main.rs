@@ -4,6 +4,7 @@ mod cli;
 mod demo;
 mod doctor;
 mod local;
+mod log;
 mod run;
 mod serve;
 mod sessions;

@@ -24,8 +24,9 @@ pub fn end(which: Which) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(Summary { id, name, state, engine, clients, nodes }: &Summary) {
+fn print(Summary { id, name, state, engine, clients, nodes, version }: &Summary) {
     let engine = engine.as_deref().unwrap_or("-");
     let children = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
-    println!("{id}  {state:<9} {engine:<10} {name}  ({}{children})", clients.join(", "));
+    let held = version.as_ref().map(|version| format!("  held by breakroom {version}")).unwrap_or_default();
+    println!("{id}  {state:<9} {engine:<10} {name}  ({}{children}){held}", clients.join(", "));
 }

@@ -301,8 +301,8 @@ fn end_badly(rig: &Rig, number: usize) {
             let mut client = rig.client();
             client.allow(&["output"]);
             // By its own script: the adapter of the session before may still be leaving.
-            let script = record["args"].as_array().unwrap().iter().filter_map(Value::as_str);
-            let script = script.filter(|word| word.ends_with(".jsonl")).last().unwrap().to_owned();
+            let mut script = record["args"].as_array().unwrap().iter().filter_map(Value::as_str);
+            let script = script.rfind(|word| word.ends_with(".jsonl")).unwrap().to_owned();
             begin(&mut client, record);
             let processes = rig.sandbox.census().processes();
             let adapter = processes.iter().find(|process| process.command_line.contains(&script)).unwrap();

@@ -4,7 +4,8 @@
 //! has to wait for it. It goes when nobody has needed it for a while.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -13,20 +14,28 @@ use std::time::Duration;
 
 use breakroom_engines::Context;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use crate::driver::Door;
-use crate::hello::{self, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Version, Welcome, Which};
+use crate::hello::{self, Hello, Lasting, MAX_HELLO, Namespaces, Opening, PROTOCOL, Purpose, Welcome, Which};
+use crate::journal::Reader;
 use crate::link;
 use crate::passing;
-use crate::registry::Registry;
+use crate::registry::{Registry, Summary};
 use crate::supervise::News;
 use crate::worker::{Job, Workers};
 
 /// A door that connects and says nothing is let go.
 const HELLO_PATIENCE: Duration = Duration::from_secs(10);
-/// How long sessions may take to end when the hub must go.
+/// Nothing is left this long after the hub was told to go.
 const SHUTDOWN: Duration = Duration::from_secs(5);
+/// As much of that the guards need to end by force what belongs to a session that did not end in time. They begin when
+/// this process is gone.
+const GUARDS: Duration = Duration::from_millis(2200);
+/// As much of it those get who read a journal.
+const READERS: Duration = Duration::from_millis(100);
+/// How long sessions may take to end when somebody waits for it.
+const END_PATIENCE: Duration = Duration::from_secs(15);
 
 /// How long the daemon stays without a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,15 +119,24 @@ impl Daemon {
                 _ = interrupt.recv() => break,
             }
         }
-        // Nobody new is let in, and whoever comes now starts a hub of their own. The lock keeps us from removing its
-        // socket instead of ours.
-        {
-            let _lock = link::lock()?;
-            let _ = std::fs::remove_file(&self.socket);
-        }
+        let by = Instant::now() + SHUTDOWN - GUARDS;
+        registry.close("the hub is shutting down");
+        self.give_up_socket(by).await;
         drop((listener, self.listener));
-        end_sessions(&registry).await;
+        let _ = timeout_at(by, drain(&registry)).await;
+        // They hear the end of what they read, but one that stalls is not waited for.
+        let _ = timeout(READERS, registry.readers.all_left()).await;
         Ok(())
+    }
+
+    /// Nobody new is let in, and whoever comes now starts a hub of their own. The lock keeps us from removing its socket
+    /// instead of ours. Should somebody sit on the lock: as long as we listen, nobody else does.
+    async fn give_up_socket(&self, by: Instant) {
+        let lock = timeout_at(by, tokio::task::spawn_blocking(link::lock)).await;
+        if !matches!(lock, Ok(Ok(Ok(_)))) {
+            tracing::warn!("the lock of the hub's socket could not be taken in time");
+        }
+        let _ = std::fs::remove_file(&self.socket);
     }
 
     /// Takes the socket away. A door that came just before finds this hub, and whoever comes later starts another one.
@@ -152,32 +170,80 @@ async fn drain(registry: &Registry) {
     }
 }
 
-async fn end_sessions(registry: &Registry) {
-    registry.end_all("the hub is shutting down");
-    let deadline = Instant::now() + SHUTDOWN;
-    while registry.count() > 0 {
-        let ended = registry.ended.notified();
-        if registry.count() == 0 || tokio::time::timeout_at(deadline, ended).await.is_err() {
-            break;
-        }
-    }
-}
-
 /// Hears a door's hello on a thread of its own: doors are rare, and one that is slow must not keep others waiting.
 fn welcome(stream: UnixStream, workers: Arc<Workers>) {
+    let runtime = tokio::runtime::Handle::current();
     tokio::task::spawn_blocking(move || {
         let answered = receive(&stream).and_then(|received| {
-            let welcome = match received {
-                Ok(caller) => caller.serve(&stream, &workers)?,
-                Err(refusal) => refusal,
+            let answer = match received {
+                Ok(Received::Lasting(lasting)) => Answer::Only(serve_any_version(lasting, &workers.registry)),
+                Ok(Received::Caller(caller)) => caller.serve(&stream, &workers)?,
+                Err(refusal) => Answer::Only(refusal),
+            };
+            let (welcome, reader) = match answer {
+                Answer::Only(welcome) => (welcome, None),
+                Answer::Journal(reader) => (Welcome::Come, Some(reader)),
             };
             let frame = hello::frame(&hello::to_json(&welcome)).map_err(io::Error::other)?;
-            (&stream).write_all(&frame)
+            (&stream).write_all(&frame)?;
+            if matches!(welcome, Welcome::Refused(_) | Welcome::OtherWorld) {
+                // A door that is still talking would otherwise hear that nobody listens instead of why.
+                stream.shutdown(Shutdown::Write)?;
+                io::copy(&mut (&stream).take(MAX_HELLO as u64), &mut io::sink())?;
+            }
+            if let Some(reader) = reader {
+                runtime.spawn(reader.run(stream.try_clone()?));
+            }
+            Ok(())
         });
         if let Err(error) = answered {
             tracing::debug!("a door left before it was served: {error}");
         }
     });
+}
+
+/// What a hello turned out to be.
+enum Received {
+    /// Something that callers of every version may ask.
+    Lasting(Lasting),
+    Caller(Caller),
+}
+
+enum Answer {
+    Only(Welcome),
+    /// The reader is let in, and told everything behind that.
+    Journal(Reader),
+}
+
+fn serve_any_version(lasting: Lasting, registry: &Registry) -> Welcome {
+    let ended = match lasting {
+        Lasting::List => return Welcome::Sessions(signed(registry.list())),
+        Lasting::End(Which::All) => registry.list(),
+        Lasting::End(Which::One(wanted)) => match registry.find(Some(&wanted)) {
+            Ok((id, _)) => registry.list().into_iter().filter(|summary| summary.id == id).collect(),
+            Err(reason) => return Welcome::Refused(reason),
+        },
+    };
+    let ids: Vec<_> = ended.iter().map(|summary| summary.id.clone()).collect();
+    for session in ids.iter().filter_map(|id| registry.get(id)) {
+        let _ =
+            session.send(News::Shutdown { reason: "the session was ended by `breakroom kill`".to_owned() });
+    }
+    match registry.wait_until_gone(&ids, END_PATIENCE) {
+        true => Welcome::Sessions(signed(ended)),
+        false => {
+            let seconds = END_PATIENCE.as_secs();
+            Welcome::Refused(format!(
+                "not everything had ended after {seconds} s; `breakroom ls` shows what is left"
+            ))
+        }
+    }
+}
+
+/// Callers of other versions want to know which one this is.
+fn signed(mut sessions: Vec<Summary>) -> Vec<Summary> {
+    sessions.iter_mut().for_each(|session| session.version = Some(env!("CARGO_PKG_VERSION").to_owned()));
+    sessions
 }
 
 /// Whoever said hello, and what they brought.
@@ -188,27 +254,20 @@ struct Caller {
 }
 
 impl Caller {
-    fn serve(self, stream: &UnixStream, workers: &Workers) -> io::Result<Welcome> {
+    fn serve(self, stream: &UnixStream, workers: &Workers) -> io::Result<Answer> {
         let registry = &workers.registry;
-        match self.purpose.clone() {
-            Purpose::List => return Ok(Welcome::Sessions(registry.list())),
-            Purpose::End(Which::All) => {
-                let ended = registry.list();
-                registry.end_all("the session was ended by `breakroom kill`");
-                return Ok(Welcome::Sessions(ended));
-            }
-            Purpose::End(Which::One(wanted)) => {
-                let (id, session) = match registry.find(Some(&wanted)) {
-                    Ok(found) => found,
-                    Err(reason) => return Ok(Welcome::Refused(reason)),
-                };
-                let ended = registry.list().into_iter().filter(|summary| summary.id == id).collect();
-                let reason = "the session was ended by `breakroom kill`".to_owned();
-                let _ = session.send(News::Shutdown { reason });
-                return Ok(Welcome::Sessions(ended));
-            }
-            Purpose::Start { .. } | Purpose::Join { .. } => {}
+        if let Purpose::Read { session, follow } = self.purpose {
+            return Ok(match registry.find_to_read(session.as_deref()) {
+                Ok(session) => Answer::Journal(Reader { session, follow, registry: registry.clone() }),
+                Err(reason) => Answer::Only(Welcome::Refused(reason)),
+            });
         }
+        self.take_over(stream, workers).map(Answer::Only)
+    }
+
+    /// Gives the client that was brought to its session.
+    fn take_over(self, stream: &UnixStream, workers: &Workers) -> io::Result<Welcome> {
+        let registry = &workers.registry;
         let Caller { context, purpose, mut descriptors } = self;
         let (Some(output), Some(input)) = (descriptors.pop(), descriptors.pop()) else {
             return Ok(Welcome::Refused("the hello brought no connection".into()));
@@ -233,7 +292,7 @@ impl Caller {
     }
 }
 
-fn receive(stream: &UnixStream) -> io::Result<Result<Caller, Welcome>> {
+fn receive(stream: &UnixStream) -> io::Result<Result<Received, Welcome>> {
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(HELLO_PATIENCE))?;
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
@@ -248,24 +307,30 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Caller, Welcome>> {
     let (bytes, more) = passing::receive(stream, length)?;
     descriptors.extend(more);
     let unreadable = |error| Welcome::Refused(format!("the hello cannot be read: {error}"));
-    // Of another version nothing but its number can be expected to be understood.
-    match serde_json::from_slice(&bytes) {
-        Ok(Version { protocol: PROTOCOL }) => {}
-        Ok(Version { protocol }) => {
-            let text =
-                format!("this hub speaks protocol {PROTOCOL} and the door {protocol}; end the older one");
-            return Ok(Err(Welcome::Refused(text)));
-        }
+    let opening: Opening = match serde_json::from_slice(&bytes) {
+        Ok(opening) => opening,
         Err(error) => return Ok(Err(unreadable(error))),
+    };
+    if opening.namespaces.is_some_and(|namespaces| namespaces != Namespaces::of_this_process())
+        && opening.protocol == PROTOCOL
+    {
+        return Ok(Err(Welcome::OtherWorld));
+    }
+    if let Ok(lasting) = serde_json::from_value(opening.purpose) {
+        return Ok(Ok(Received::Lasting(lasting)));
+    }
+    if opening.protocol != PROTOCOL {
+        let (this, version, theirs) = (env!("CARGO_PKG_VERSION"), opening.version, opening.protocol);
+        let text = format!(
+            "this hub is breakroom {this} and speaks protocol {PROTOCOL} and the door {theirs} (breakroom {version}); use breakroom {this} with it, or end its sessions with `breakroom kill`"
+        );
+        return Ok(Err(Welcome::Refused(text)));
     }
     let hello: Hello = match serde_json::from_slice(&bytes) {
         Ok(hello) => hello,
         Err(error) => return Ok(Err(unreadable(error))),
     };
     let block = passing::receive_frame(stream, MAX_HELLO)?;
-    if hello.namespaces != Namespaces::of_this_process() {
-        return Ok(Err(Welcome::OtherWorld));
-    }
     let context = hello::context(&block, hello.umask);
-    Ok(Ok(Caller { context, purpose: hello.purpose, descriptors }))
+    Ok(Ok(Received::Caller(Caller { context, purpose: hello.purpose, descriptors })))
 }

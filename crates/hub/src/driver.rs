@@ -12,16 +12,17 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Waker, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use breakroom_engines::{Context, Stop, Terminal};
 use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Reach, Session, Ticket, Time, Traveller};
 use tokio::net::UnixStream;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::choose;
 use crate::hello::Purpose;
+use crate::journal::{self, Follow, Page, Past};
 use crate::registry::{Registry, SessionId, Summary};
 use crate::secret;
 use crate::side_stream::SideStream;
@@ -44,7 +45,7 @@ impl Door {
     fn access(&self) -> std::io::Result<Access> {
         match self.purpose {
             Purpose::Start { access, .. } | Purpose::Join { access, .. } => secret::access(access),
-            Purpose::List | Purpose::End(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+            Purpose::Read { .. } => Err(std::io::ErrorKind::InvalidInput.into()),
         }
     }
 
@@ -62,6 +63,7 @@ pub(crate) struct Driver {
     guard: PathBuf,
     registry: Option<Arc<Registry>>,
     began: Instant,
+    began_at: SystemTime,
     clients: Vec<ClientIo>,
     /// Connections that are over and not closed yet.
     lingering: Vec<Lingering>,
@@ -70,6 +72,8 @@ pub(crate) struct Driver {
     /// Engines that are being started, to be called off if the session ends first.
     starting: Vec<(NodeId, tokio::task::AbortHandle)>,
     terminals: Vec<TerminalIo>,
+    /// Those who wait for an entry of the journal, each for its number.
+    readers: Vec<(u64, oneshot::Sender<Page>)>,
     news: mpsc::UnboundedReceiver<News>,
     sender: Sender,
     timer: Pin<Box<Sleep>>,
@@ -117,12 +121,14 @@ impl Driver {
             guard,
             registry,
             began: Instant::now(),
+            began_at: SystemTime::now(),
             clients: Vec::new(),
             lingering: Vec::new(),
             last_client: 0,
             nodes: Vec::new(),
             starting: Vec::new(),
             terminals: Vec::new(),
+            readers: Vec::new(),
             news,
             sender,
             timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
@@ -150,11 +156,14 @@ impl Driver {
         Ok(())
     }
 
-    pub async fn run(mut self) {
+    /// Drives the session to its end, and gives what is worth remembering of it.
+    pub async fn run(mut self) -> Past {
         poll_fn(|cx| self.poll(cx)).await;
         if self.session.oddities() > 0 {
             tracing::info!(dropped = self.session.oddities(), "messages that were not legal were dropped");
         }
+        let name = self.session.describe().name;
+        Past { name, began: self.began_at, journal: self.session.into_journal() }
     }
 
     fn on(&mut self, input: Input) {
@@ -182,6 +191,7 @@ impl Driver {
             }
             self.clients.iter_mut().for_each(ClientIo::rest);
             self.nodes.iter_mut().for_each(NodeIo::rest);
+            self.tell_readers();
             if self.poll_timer(cx).is_pending() {
                 return Poll::Pending;
             }
@@ -345,10 +355,36 @@ impl Driver {
                 News::Describe { id, reply } => {
                     let _ = reply.send(self.describe(id));
                 }
+                News::Read { from, follow, reply } => {
+                    self.readers.retain(|(_, waiting)| !waiting.is_closed());
+                    match follow {
+                        Follow::UntilTheEnd => self.readers.push((from, reply)),
+                        // Whoever asked may be gone by now.
+                        Follow::No => drop(reply.send(self.page(from))),
+                    }
+                }
                 News::Shutdown { reason } => self.on(Input::Shutdown { reason }),
             }
         }
         step
+    }
+
+    /// Answers those who wait for something that has happened by now.
+    fn tell_readers(&mut self) {
+        if self.readers.is_empty() {
+            return;
+        }
+        let next = self.session.journal().next();
+        let waiting = std::mem::take(&mut self.readers);
+        let (served, waiting) = waiting.into_iter().partition::<Vec<_>, _>(|(from, _)| *from < next);
+        self.readers = waiting;
+        for (from, reply) in served {
+            let _ = reply.send(self.page(from));
+        }
+    }
+
+    fn page(&self, from: u64) -> Page {
+        journal::page(self.session.journal(), from, self.began_at)
     }
 
     /// Sends a client to the session that was found for it.
@@ -357,6 +393,9 @@ impl Driver {
             Ok(session) => session,
             Err(reason) => return self.on(Input::MoveRefused { client: id, reason }),
         };
+        if session.same_channel(&self.sender) {
+            return self.on(Input::AlreadyHere { client: id });
+        }
         let Some(at) = self.clients.iter().position(|client| client.id() == id) else { return };
         let Some(traveller) = self.session.depart(id) else { return };
         match self.clients.swap_remove(at).pack() {
@@ -380,7 +419,7 @@ impl Driver {
 
     fn describe(&self, id: SessionId) -> Summary {
         let breakroom_session::Description { name, state, engine, clients, nodes } = self.session.describe();
-        Summary { id, name, state: state.to_owned(), engine, clients, nodes }
+        Summary { id, name, state: state.to_owned(), engine, clients, nodes, version: None }
     }
 
     fn take_engine(

@@ -12,9 +12,10 @@ use breakroom_engines::Context;
 use breakroom_wire::{FrameError, header};
 use serde::{Deserialize, Serialize};
 
+use crate::journal::Follow;
 use crate::registry::Summary;
 
-/// Hub and door of different majors do not meet: the number is in the socket's name.
+/// Hub and door of different majors share nothing but [`Lasting`]: the number is in the socket's name.
 pub const PROTOCOL: u32 = 1;
 /// An environment is at most a few megabytes.
 pub(crate) const MAX_HELLO: usize = 16 << 20;
@@ -28,10 +29,26 @@ pub struct Hello {
     pub purpose: Purpose,
 }
 
-/// What of a hello every version understands.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Version {
+/// How every hello begins, in every version: the names of these members never change, nor those of [`Lasting`], of
+/// [`Summary`] and of the welcomes `sessions` and `refused`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Opening {
     pub protocol: u32,
+    #[serde(default)]
+    pub version: String,
+    pub namespaces: Option<Namespaces>,
+    #[serde(default)]
+    pub purpose: serde_json::Value,
+}
+
+/// What every version understands from every other. It is the whole hello: nothing follows its opening.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Lasting {
+    /// What `breakroom ls` asks.
+    List,
+    /// What `breakroom kill` asks; answered when they are gone.
+    End(Which),
 }
 
 /// What a connection to the hub is for.
@@ -42,10 +59,8 @@ pub enum Purpose {
     Start { engine: Option<String>, access: PeerAccess },
     /// A client for a live session: by id or name, or the only one.
     Join { session: Option<String>, access: PeerAccess },
-    /// What `breakroom ls` asks.
-    List,
-    /// What `breakroom kill` asks.
-    End(Which),
+    /// What `breakroom log` asks.
+    Read { session: Option<String>, follow: Follow },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

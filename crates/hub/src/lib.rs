@@ -5,9 +5,11 @@
 
 mod choose;
 mod daemon;
+mod daemons;
 mod driver;
 mod endpoint;
 mod hello;
+mod journal;
 mod link;
 mod passing;
 mod private;
@@ -21,10 +23,14 @@ mod worker;
 
 /// Where a launcher stands: its folder, environment and umask.
 pub use breakroom_engines::Context;
+/// What happened in a session, and who took part.
+pub use breakroom_session::{Entry, Role};
 pub use daemon::{Daemon, DaemonError, IdleExit};
+pub use daemons::{end, list, locate};
 pub use driver::Door;
 pub use hello::{PeerAccess, Purpose, Which};
-pub use link::{Link, LinkError, connect_or_start, end, list};
+pub use journal::{Follow, Note, Page, Reading, read_journal};
+pub use link::{Link, LinkError, connect_or_start};
 pub use private::run_private;
 pub use registry::{SessionId, Summary};
 pub use relay::{Passable, Relayed, passable};

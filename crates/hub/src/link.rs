@@ -12,9 +12,8 @@ use breakroom_engines::{Context, folders};
 use rustix::fs::FlockOperation;
 
 use crate::driver::Door;
-use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome, Which};
+use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome};
 use crate::passing;
-use crate::registry::Summary;
 
 /// What the daemon keeps of its starter's environment. Everything a session needs comes with each hello.
 const DAEMON_ENVIRONMENT: [&str; 7] =
@@ -28,6 +27,9 @@ pub enum LinkError {
     Io { what: String, source: io::Error },
     #[error("the hub refused: {0}")]
     Refused(String),
+    /// A hub of another version holds the session that was asked for.
+    #[error("{0}")]
+    OtherVersion(String),
     /// The caller must run a hub of its own; it gets its client back.
     #[error("the hub runs in another mount or network namespace")]
     OtherWorld(Box<Door>),
@@ -37,9 +39,21 @@ fn because<T>(result: io::Result<T>, what: impl FnOnce() -> String) -> Result<T,
     result.map_err(|source| LinkError::Io { what: what(), source })
 }
 
-/// The daemon's socket. Its name carries the protocol, so that an old daemon can go on beside a new one.
+/// The name of a daemon's socket carries the protocol, so that an old daemon can go on beside a new one.
+pub(crate) mod socket_name {
+    pub fn write(protocol: u32) -> String {
+        format!("hub-{protocol}.sock")
+    }
+
+    pub fn read(name: &str) -> Option<u32> {
+        let protocol = name.strip_prefix("hub-")?.strip_suffix(".sock")?.parse().ok()?;
+        (write(protocol) == name).then_some(protocol)
+    }
+}
+
+/// The socket of this version's daemon.
 pub(crate) fn socket_path() -> Result<PathBuf, LinkError> {
-    Ok(folders::runtime_dir()?.join(format!("hub-{PROTOCOL}.sock")))
+    Ok(folders::runtime_dir()?.join(socket_name::write(PROTOCOL)))
 }
 
 /// Held by whoever starts a daemon or is one that leaves: never two at once.
@@ -145,31 +159,7 @@ impl Link {
     }
 }
 
-/// The live sessions. Nobody starts a hub to hear that it has none.
-pub fn list() -> Result<Vec<Summary>, LinkError> {
-    sessions(Purpose::List)
-}
-
-/// Ends sessions and says which.
-pub fn end(which: Which) -> Result<Vec<Summary>, LinkError> {
-    match (sessions(Purpose::End(which.clone()))?, which) {
-        (none, Which::One(wanted)) if none.is_empty() => {
-            Err(LinkError::Refused(format!("there is no session `{wanted}`: no hub is running")))
-        }
-        (ended, _) => Ok(ended),
-    }
-}
-
-fn sessions(purpose: Purpose) -> Result<Vec<Summary>, LinkError> {
-    let Ok(stream) = UnixStream::connect(socket_path()?) else { return Ok(Vec::new()) };
-    match converse(&stream, purpose, &[], &Context::of_this_process())? {
-        Welcome::Sessions(sessions) => Ok(sessions),
-        Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
-        Welcome::Come | Welcome::OtherWorld => Ok(Vec::new()),
-    }
-}
-
-fn converse(
+pub(crate) fn converse(
     stream: &UnixStream,
     purpose: Purpose,
     descriptors: &[BorrowedFd],

@@ -1,15 +1,18 @@
 //! The sessions of this hub, by id: found, listed, joined and ended from any thread.
 //!
-//! What a session is doing is asked of the session itself; nothing about it is kept here that could grow stale.
+//! What a session is doing is asked of the session itself; nothing about it is kept here that could grow stale. Of the
+//! last ones that ended their journals are kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
+use crate::journal::Past;
 use crate::supervise::{News, Sender};
 
 /// A session that does not answer in this time is listed as busy.
@@ -19,7 +22,7 @@ const ALPHABET: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
 const LENGTH: usize = 4;
 
 /// Short enough to be typed, random enough that an old one is not a new one's by accident.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SessionId(pub String);
 
 impl std::fmt::Display for SessionId {
@@ -29,7 +32,8 @@ impl std::fmt::Display for SessionId {
 }
 
 /// What `breakroom ls` shows of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     pub id: SessionId,
     pub name: String,
@@ -38,107 +42,204 @@ pub struct Summary {
     /// The names of its clients.
     pub clients: Vec<String>,
     pub nodes: usize,
+    /// The version of the hub that holds it, if it is not this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
+
+/// How many sessions that ended are remembered by their journals.
+const REMEMBERED: usize = 16;
 
 #[derive(Default)]
 pub(crate) struct Registry {
-    alive: Mutex<BTreeMap<SessionId, Sender>>,
+    state: Mutex<State>,
+    /// Rung whenever a session has left, for threads that wait.
+    left: Condvar,
     /// Rung whenever a session begins.
     pub entered: Notify,
     /// Rung whenever a session ends.
     pub ended: Notify,
+    pub readers: Readers,
+}
+
+#[derive(Default)]
+struct State {
+    alive: BTreeMap<SessionId, Sender>,
+    /// The latest is last.
+    past: VecDeque<(SessionId, Arc<Past>)>,
+    /// Why nobody may stay, once the hub must go.
+    closing: Option<String>,
+}
+
+/// Those who read a journal just now.
+#[derive(Default)]
+pub(crate) struct Readers {
+    count: AtomicUsize,
+    left: Notify,
+}
+
+pub(crate) struct Here<'a>(&'a Readers);
+
+impl Readers {
+    pub fn enter(&self) -> Here<'_> {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        Here(self)
+    }
+
+    pub async fn all_left(&self) {
+        loop {
+            let left = self.left.notified();
+            if self.count.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            left.await;
+        }
+    }
+}
+
+impl Drop for Here<'_> {
+    fn drop(&mut self) {
+        self.0.count.fetch_sub(1, Ordering::SeqCst);
+        self.0.left.notify_waiters();
+    }
 }
 
 impl Registry {
-    fn alive(&self) -> MutexGuard<'_, BTreeMap<SessionId, Sender>> {
+    fn state(&self) -> MutexGuard<'_, State> {
         // A panic elsewhere cannot leave a map of channels in a bad state.
-        self.alive.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn count(&self) -> usize {
-        self.alive().len()
+        self.state().alive.len()
     }
 
     pub fn enter(&self, session: Sender) -> SessionId {
-        let mut alive = self.alive();
+        let mut state = self.state();
+        if let Some(reason) = &state.closing {
+            let _ = session.send(News::Shutdown { reason: reason.clone() });
+        }
         loop {
             let id = random_id();
-            if !alive.contains_key(&id) {
-                alive.insert(id.clone(), session);
+            if !state.alive.contains_key(&id) && state.past.iter().all(|(past, _)| *past != id) {
+                state.alive.insert(id.clone(), session);
                 self.entered.notify_waiters();
                 return id;
             }
         }
     }
 
-    pub fn leave(&self, id: &SessionId) {
-        self.alive().remove(id);
+    /// A session is over. What it leaves is there as soon as it itself is not.
+    pub fn leave(&self, id: &SessionId, past: Option<Past>) {
+        let mut state = self.state();
+        state.alive.remove(id);
+        if let Some(past) = past {
+            state.past.push_back((id.clone(), Arc::new(past)));
+            if state.past.len() > REMEMBERED {
+                state.past.pop_front();
+            }
+        }
+        drop(state);
+        self.left.notify_all();
         self.ended.notify_waiters();
+    }
+
+    /// Waits until none of these is there any more. False if one still is after that time.
+    pub fn wait_until_gone(&self, ids: &[SessionId], patience: Duration) -> bool {
+        let there = |state: &mut State| ids.iter().any(|id| state.alive.contains_key(id));
+        let waited = self.left.wait_timeout_while(self.state(), patience, there);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    pub fn get(&self, id: &SessionId) -> Option<Sender> {
+        self.state().alive.get(id).cloned()
+    }
+
+    /// What a session that is over has left.
+    pub fn past(&self, id: &SessionId) -> Option<Arc<Past>> {
+        self.state().past.iter().find(|(past, _)| past == id).map(|(_, past)| past.clone())
+    }
+
+    /// A session to read about: a live one, or one that is remembered. Of several with one name the latest is meant.
+    pub fn find_to_read(&self, wanted: Option<&str>) -> Result<SessionId, String> {
+        let remembered = || {
+            let state = self.state();
+            let fits = |id: &SessionId, past: &Past| Some(&*id.0) == wanted || Some(&*past.name) == wanted;
+            let latest = state.past.iter().rev().find(|(id, past)| fits(id, past));
+            latest.map(|(id, _)| id.clone())
+        };
+        match self.find(wanted) {
+            Ok((id, _)) => Ok(id),
+            Err(reason) => remembered().ok_or(reason),
+        }
     }
 
     /// The session with that id or name, or the only one if none is named.
     pub fn find(&self, wanted: Option<&str>) -> Result<(SessionId, Sender), String> {
-        if wanted == Some("") {
-            return Err(format!("the session has no name.{}", listing(&self.list())));
-        }
         let by_id = wanted.map(|wanted| SessionId(wanted.to_owned()));
         if let Some(id) = by_id
-            && let Some(session) = self.alive().get(&id)
+            && let Some(session) = self.get(&id)
         {
-            return Ok((id, session.clone()));
+            return Ok((id, session));
         }
         let all = self.list();
-        let named = |summary: &&Summary| wanted.is_none_or(|wanted| summary.name == wanted);
-        let mut fitting = all.iter().filter(named);
-        let (first, second) = (fitting.next(), fitting.next());
-        match (first, second, wanted) {
-            (Some(only), None, _) => {
-                let session = self.alive().get(&only.id).cloned();
-                session
-                    .map(|session| (only.id.clone(), session))
-                    .ok_or_else(|| "that session has just ended".into())
-            }
-            (None, _, None) => Err("there is no live session; start one first".into()),
-            (None, _, Some(wanted)) => Err(format!("there is no session `{wanted}`.{}", listing(&all))),
-            (Some(_), Some(_), None) => {
-                Err(format!("there are several sessions; name one.{}", listing(&all)))
-            }
-            (Some(_), Some(_), Some(wanted)) => {
-                Err(format!("several sessions are called `{wanted}`; name one by its id.{}", listing(&all)))
-            }
-        }
+        let found = pick(&all, wanted)?;
+        let session = self.get(&found.id).ok_or_else(|| "that session has just ended".to_owned())?;
+        Ok((found.id.clone(), session))
     }
 
     pub fn list(&self) -> Vec<Summary> {
         let asked: Vec<_> = {
-            let alive = self.alive();
+            let state = self.state();
             let ask = |(id, session): (&SessionId, &Sender)| {
                 let (reply, answer) = channel();
                 let sent = session.send(News::Describe { id: id.clone(), reply }).is_ok();
                 sent.then_some((id.clone(), answer))
             };
-            alive.iter().filter_map(ask).collect()
+            state.alive.iter().filter_map(ask).collect()
         };
         let wait = |(id, answer): (SessionId, std::sync::mpsc::Receiver<Summary>)| match answer
             .recv_timeout(PATIENCE)
         {
             Ok(summary) => Some(summary),
             Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => Some(Summary {
-                id,
-                name: String::new(),
-                state: "busy".into(),
-                engine: None,
-                clients: Vec::new(),
-                nodes: 0,
-            }),
+            Err(RecvTimeoutError::Timeout) => {
+                Some(Summary { id, state: "busy".into(), ..Summary::default() })
+            }
         };
         asked.into_iter().filter_map(wait).collect()
     }
 
     pub fn end_all(&self, reason: &str) {
-        for session in self.alive().values() {
+        for session in self.state().alive.values() {
             let _ = session.send(News::Shutdown { reason: reason.to_owned() });
+        }
+    }
+
+    /// Ends every session, also those that are still to come.
+    pub fn close(&self, reason: &str) {
+        self.state().closing = Some(reason.to_owned());
+        self.end_all(reason);
+    }
+}
+
+/// The session that is meant: by its id, else by its name, or the only one if none is named.
+pub(crate) fn pick<'a>(all: &'a [Summary], wanted: Option<&str>) -> Result<&'a Summary, String> {
+    if wanted == Some("") {
+        return Err(format!("the session has no name.{}", listing(all)));
+    }
+    if let Some(by_id) = all.iter().find(|summary| Some(&*summary.id.0) == wanted) {
+        return Ok(by_id);
+    }
+    let named = |summary: &&Summary| wanted.is_none_or(|wanted| summary.name == wanted);
+    let mut fitting = all.iter().filter(named);
+    match (fitting.next(), fitting.next(), wanted) {
+        (Some(only), None, _) => Ok(only),
+        (None, _, None) => Err("there is no live session; start one first".into()),
+        (None, _, Some(wanted)) => Err(format!("there is no session `{wanted}`.{}", listing(all))),
+        (Some(_), Some(_), None) => Err(format!("there are several sessions; name one.{}", listing(all))),
+        (Some(_), Some(_), Some(wanted)) => {
+            Err(format!("several sessions are called `{wanted}`; name one by its id.{}", listing(all)))
         }
     }
 }

@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use breakroom_engines::{Context, EnvVar, Exit, Stop, Supervised, Terminal, run_in_pty};
 use breakroom_session::{ClientId, EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::choose::choose;
+use crate::daemons;
 use crate::driver::{Door, Packed};
+use crate::journal::{Follow, Page};
 use crate::registry::{Registry, SessionId, Summary};
 
 /// What the driver hears from beside the path of messages.
@@ -55,6 +57,12 @@ pub(crate) enum News {
     Describe {
         id: SessionId,
         reply: std::sync::mpsc::Sender<Summary>,
+    },
+    /// Somebody reads the journal, from this entry on. One who follows waits until there is something.
+    Read {
+        from: u64,
+        follow: Follow,
+        reply: oneshot::Sender<Page>,
     },
     /// The session is to end.
     Shutdown {
@@ -149,7 +157,10 @@ pub(crate) fn open_terminal(
 pub(crate) fn find(client: ClientId, wanted: String, registry: Option<Arc<Registry>>, news: Sender) {
     tokio::task::spawn_blocking(move || {
         let session = match registry {
-            Some(registry) => registry.find(Some(&wanted)).map(|(_, session)| session),
+            Some(registry) => registry.find(Some(&wanted)).map(|(_, session)| session).map_err(|reason| {
+                // Another version may hold it; that says more than that it is not here.
+                daemons::held_elsewhere(&wanted).unwrap_or(reason)
+            }),
             None => Err("a private hub has no other session; leave `--private` out".to_owned()),
         };
         let _ = news.send(News::Found { client, session });

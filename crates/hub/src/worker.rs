@@ -77,8 +77,8 @@ async fn live(job: Job, guard: PathBuf, registry: &Arc<Registry>) {
     };
     let id = registry.enter(driver.sender());
     let ended = tokio::task::spawn_local(driver.run()).await;
-    registry.leave(&id);
-    if let Err(error) = ended {
+    if let Err(error) = &ended {
         tracing::error!("a session ended by an error of the hub: {error}");
     }
+    registry.leave(&id, ended.ok());
 }

@@ -84,6 +84,7 @@ impl Session {
         if self.parted.len() > REMEMBERED {
             self.parted.pop_front();
         }
+        self.note_gone(id, &client);
         let lost = self.is_lost(&client);
         if lost {
             let until = self.now.after(GRACE);

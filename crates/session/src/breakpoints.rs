@@ -35,6 +35,7 @@ impl Session {
         self.engine_is_there(command)?;
         let message = self.in_our_dialect(client, command, message);
         let shelf = self.shelf(command, message.payload());
+        self.note_breakpoints(client, command, message.payload());
         let asker = Asker { client, seq };
         match self.ledger.set(shelf.clone(), asker, message) {
             Outcome::Tell(request) => self.tell_engine(shelf, request),
@@ -162,6 +163,7 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         self.engine_is_there("setExceptionBreakpoints")?;
+        self.note_breakpoints(client, "setExceptionBreakpoints", message.payload());
         let merged = self.ledger.exceptions.set(client, message);
         self.forward(client, seq, "setExceptionBreakpoints", merged)
     }

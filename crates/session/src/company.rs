@@ -1,6 +1,7 @@
 //! What clients owe each other when several share a session: roles, and word of what the others do.
 
 use breakroom_dap::{Json, event};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -9,8 +10,9 @@ use crate::ids::{ClientId, FromClient};
 use crate::session::Session;
 
 /// What a client may do. A courtesy between connections of one user, not a matter of security.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Role {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
     #[default]
     Drive,
     /// Looks on: nothing it asks for changes the program or where it stops.
@@ -102,6 +104,7 @@ impl Session {
     /// Tells those who want to know what a client did.
     pub(crate) fn note_deed(&mut self, by: ClientId, command: &str, arguments: Option<Json>) {
         let Some((_, deed)) = DEEDS.iter().find(|(name, _)| *name == command) else { return };
+        self.note_did(by, deed, command, arguments);
         let Some(name) = self.clients.get(&by).map(|client| client.name().to_owned()) else { return };
         let mut body = json!({"client": name, "deed": deed, "command": command});
         for key in ["threadId", "expression", "name", "value"] {

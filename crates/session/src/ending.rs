@@ -16,6 +16,7 @@ use crate::company::Role;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
+use crate::journal::Entry;
 use crate::launch::{Launch, Start};
 use crate::ledger::Asker;
 use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then, Waiting};
@@ -106,11 +107,13 @@ impl Session {
         match reads.map(|node| node.capabilities.terminate && !failed) {
             Some(true) => return self.forward(client, seq, "terminate", message),
             Some(false) if unasked => {
+                self.note_deed(client, "terminate", None);
                 let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
                 let purpose = Purpose::End { asker: Some((client, seq)) };
                 self.ask_to_end(disconnect, purpose, Debuggee::Ends, ANSWER);
             }
             _ => {
+                self.note_deed(client, "terminate", None);
                 self.answer(client, seq, "terminate", None);
                 self.stop_engine(Duration::ZERO, Debuggee::Ends);
             }
@@ -271,6 +274,7 @@ impl Session {
         node.phase = Phase::Ended { why: why.clone() };
         let abandoned = node.abandon();
         self.terminals.retain(|_, (node, _)| *node != id);
+        self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone() });
         if self.root != Some(id) {
             return self.old_engine_is_gone(id);
         }

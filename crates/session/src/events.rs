@@ -56,6 +56,7 @@ impl Session {
         let found = references::by_name(message.bytes());
         let edits: SmallVec<[Edit; 2]> = self.mint(node, life, None, found).collect();
         self.note_picture(node, &message, &edits);
+        self.note_event(&event, &message);
         self.tell(&event, &message, &edits);
         if &*event == "terminated" {
             self.nothing_to_come_back_to();
@@ -119,6 +120,7 @@ impl Session {
         }
         let message = event("output", Some(json!({"category": category, "output": text})));
         self.note_picture(node, &message, &SmallVec::new());
+        self.note_event("output", &message);
         self.tell("output", &message, &SmallVec::new());
     }
 }

@@ -32,6 +32,10 @@ pub enum Input {
         client: ClientId,
         reason: String,
     },
+    /// The session that a client wanted to go to is this one.
+    AlreadyHere {
+        client: ClientId,
+    },
     /// A client's bytes make no messages any more. It is told why and then let go.
     ClientBroken {
         client: ClientId,
@@ -65,6 +69,11 @@ pub enum Input {
     Output {
         node: NodeId,
         category: &'static str,
+        text: String,
+    },
+    /// What the adapter wrote to its stderr, if that is not the debuggee's too.
+    Stderr {
+        node: NodeId,
         text: String,
     },
     /// What became of an [`Effect::RunInTerminal`].

@@ -120,6 +120,7 @@ impl Session {
             let text = "this session has its debuggee already; send `attach` to take part, or `launch` with \"breakroom\": {\"ifRunning\": \"join\"}.";
             return Err(Failure::loud(FailureId::AlreadyLaunched, text));
         }
+        self.note_joined(client);
         self.answer(client, seq, command, None);
         self.advance(client, Step::Attached);
         Ok(())

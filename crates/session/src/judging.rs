@@ -237,6 +237,7 @@ impl Session {
         }
         let message = event("output", Some(body));
         self.note_picture(node, &message, &SmallVec::new());
+        self.note_event("output", &message);
         self.tell("output", &message, &SmallVec::new());
     }
 

@@ -206,6 +206,7 @@ impl Session {
         }
         self.launcher = Some(client);
         self.name = name(arguments);
+        self.note_start(client, command);
         self.launch = Launch::Waiting { client, seq, start, message };
         self.send_launch();
         Ok(())

@@ -45,6 +45,24 @@ impl Session {
         );
     }
 
+    /// The client named the session that it is in. If somebody has started something there meanwhile it takes part, and
+    /// else there is nothing to take part in.
+    pub(crate) fn on_already_here(&mut self, id: ClientId) {
+        let Some(attach) = self.leaving.remove(&id) else { return self.odd() };
+        let command = attach.command().unwrap_or_default().to_owned();
+        if self.has_debuggee() {
+            return self.on_request(id, &command, attach);
+        }
+        let text = "this connection is in that session already, and nothing is debugged there yet; say what to debug instead of naming a session.";
+        let seq = FromClient(attach.seq().unwrap_or(0));
+        self.refuse(id, seq, &command, &Failure::loud(FailureId::NothingDebugged, text));
+    }
+
+    /// Whether a client is between two sessions. What it says now is for the one it goes to.
+    pub fn is_moving(&self, client: ClientId) -> bool {
+        self.leaving.contains_key(&client)
+    }
+
     pub(crate) fn on_client_arrived(&mut self, id: ClientId, traveller: Traveller) {
         let Traveller { client, attach } = traveller;
         let command = attach.command().unwrap_or_default().to_owned();

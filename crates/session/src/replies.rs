@@ -52,6 +52,7 @@ impl Session {
                     }
                 };
                 self.note_lazy(node, life, &message);
+                self.note_place(life, &pending.command, message.payload().filter(|_| success));
                 if &*pending.command == "disconnect" {
                     // Nothing may follow its answer, so what else is open is answered first.
                     self.settle(client);

@@ -167,6 +167,7 @@ impl Session {
             Then::Nothing
         };
         self.note_deed(client, command, message.payload());
+        self.note_look(resolved.life, command, message.payload());
         let Resolved { edits, life, uses, frame } = resolved;
         let pending =
             Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };

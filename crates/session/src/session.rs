@@ -15,6 +15,7 @@ use crate::ending::Ending;
 use crate::failure::{Failure, Show};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
 use crate::io::{Effect, EngineChoice, Input};
+use crate::journal::Journal;
 use crate::launch::Launch;
 use crate::ledger::{FileId, Ledger};
 use crate::minted::Minted;
@@ -62,6 +63,7 @@ pub struct Session {
     pub(crate) minted: Minted,
     pub(crate) ledger: Ledger,
     pub(crate) picture: Picture,
+    pub(crate) journal: Journal,
     pub(crate) reads: Reads,
     /// Clients that are about to go to another session, each with the request that said so.
     pub(crate) leaving: HashMap<ClientId, Message>,
@@ -103,6 +105,7 @@ impl Session {
             minted: Minted::default(),
             ledger: Ledger::default(),
             picture: Picture::default(),
+            journal: Journal::default(),
             reads: Reads::default(),
             leaving: HashMap::new(),
             restart: Restart::default(),
@@ -133,6 +136,7 @@ impl Session {
             Input::Client { client, message } => self.on_client(client, message),
             Input::ClientArrived { client, traveller } => self.on_client_arrived(client, *traveller),
             Input::MoveRefused { client, reason } => self.on_move_refused(client, &reason),
+            Input::AlreadyHere { client } => self.on_already_here(client),
             Input::ClientBroken { client, reason } => self.on_client_broken(client, reason),
             Input::ClientLeft { client } => self.on_client_left(client),
             Input::NodeUp { node, facts } => self.on_node_up(node, facts),
@@ -140,6 +144,7 @@ impl Session {
             Input::Engine { node, message } => self.on_engine(node, message),
             Input::NodeEnded { node, end } => self.on_node_ended(node, &end),
             Input::Output { node, category, text } => self.on_output(node, category, &text),
+            Input::Stderr { node, text } => self.note_stderr(node, &text),
             Input::Terminal { ticket, result } => self.on_terminal(ticket, result),
             Input::Timer => self.on_timer(),
             Input::Shutdown { reason } => self.on_shutdown(&reason),
@@ -241,6 +246,7 @@ impl Session {
 
     /// Says something to one client, in its console.
     pub(crate) fn say(&mut self, client: ClientId, text: &str) {
+        self.note_notice(text);
         let body = json!({"category": "console", "output": format!("breakroom: {text}\n")});
         if let Some(client) = self.clients.get_mut(&client) {
             client.event(event("output", Some(body)), SmallVec::new());

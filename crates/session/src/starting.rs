@@ -13,6 +13,7 @@ use crate::failure::{Failure, FailureId};
 use crate::ids::NodeId;
 use crate::io::{Effect, EngineChoice, EngineFacts};
 use crate::joining::{Heard, Step};
+use crate::journal::Entry;
 use crate::launch::Launch;
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
@@ -40,11 +41,13 @@ impl Session {
         let Some(node) = self.nodes.get_mut(&id).filter(|node| matches!(node.phase, Phase::Starting)) else {
             return;
         };
+        let engine = facts.name.clone();
         node.facts = facts;
         node.phase = Phase::Initializing { until };
         let pending = Pending { command: "initialize".into(), purpose: Purpose::Initialize };
         let message = request("initialize", introduction);
         node.push_first(Waiting::new(message, SmallVec::new(), Some(pending)));
+        self.note(Entry::EngineUp { engine });
     }
 
     pub(crate) fn on_engine_initialized(&mut self, id: NodeId, answer: Message, success: bool) {
@@ -165,6 +168,7 @@ impl Session {
         if self.root != Some(id) {
             return;
         }
+        self.note(Entry::EngineFailed { reason: reason.to_owned() });
         let refusal = Failure::loud(FailureId::EngineMissing, reason);
         let abandoned = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
         if !self.restart.is_under_way() {

@@ -77,6 +77,7 @@ impl Session {
         let cause = Cause { resumer, wanted, trouble };
         let for_joiners = edits.iter().cloned().chain(self.explain(None, message, cause)).collect();
         self.note_picture(node, message, &for_joiners);
+        self.note_event("stopped", message);
         for id in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
             let hit = self.hit_numbers(id, message, Some(wanted));
             let explained = self.explain(Some(id), message, cause);

@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_hub::{
-    Context, Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, passable, run_private,
+    Context, Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, locate, passable,
+    run_private,
 };
 
 #[derive(Debug, Clone)]
@@ -93,7 +94,7 @@ pub fn serve(
 ) -> Result<(), DoorError> {
     let purpose = match options.session.clone() {
         Session::New { engine } => Purpose::Start { engine, access },
-        Session::Live { wanted } => Purpose::Join { session: wanted, access },
+        Session::Live { wanted } => Purpose::Join { session: locate(wanted)?, access },
     };
     let door = Door { input, output, control: None, purpose };
     let context = Context::of_this_process();

@@ -29,10 +29,10 @@ pub(crate) fn tcp(options: &Options, address: SocketAddr) -> Result<(), DoorErro
     let address = listener.local_addr().map_err(|source| io_error(what(), source))?;
     announce(&address.to_string())?;
     loop {
-        match listener.accept() {
+        match accept(&listener) {
             Ok((stream, peer)) => {
                 let access = peer_access(address, peer);
-                match prepare(&stream).and_then(|()| both_ways(stream.into())) {
+                match both_ways(stream.into()) {
                     Ok(connection) => spawn(options, connection, access),
                     Err(error) => tracing::warn!("{peer} could not be served: {error}"),
                 }
@@ -77,6 +77,13 @@ fn spawn(options: &Options, (input, output): (OwnedFd, OwnedFd), access: PeerAcc
             tracing::warn!("{error}");
         }
     });
+}
+
+/// The next connection, set up so that a peer which is gone is noticed.
+fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (stream, peer) = listener.accept()?;
+    prepare(&stream)?;
+    Ok((stream, peer))
 }
 
 fn prepare(stream: &TcpStream) -> io::Result<()> {
@@ -137,4 +144,26 @@ fn remove_at_the_end(path: &Path) -> io::Result<()> {
         }
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_accepted_connection_whose_peer_vanished_is_noticed_within_a_minute() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = accept(&listener).unwrap();
+        // One that sends nothing is asked whether it is there.
+        assert!(sockopt::socket_keepalive(&stream).unwrap());
+        let (first, between) =
+            (sockopt::tcp_keepidle(&stream).unwrap(), sockopt::tcp_keepintvl(&stream).unwrap());
+        let silent = first + between * sockopt::tcp_keepcnt(&stream).unwrap();
+        assert!(silent <= Duration::from_secs(60), "{silent:?}");
+        // One that is sent something must acknowledge it.
+        let unacknowledged = Duration::from_millis(sockopt::tcp_user_timeout(&stream).unwrap().into());
+        assert!(!unacknowledged.is_zero() && unacknowledged <= Duration::from_secs(60), "{unacknowledged:?}");
+        assert!(stream.nodelay().unwrap());
+    }
 }

@@ -54,6 +54,9 @@ enum State {
     Open,
     /// It asks and does not read the answers; it is heard again once it has.
     Unheard,
+    /// It is on its way to another session: what it has said behind that wish is for the other one, and waits in the
+    /// decoder until it is there or was refused.
+    Held,
     /// Its bytes are not read any more; what was decided to be sent still is.
     Deaf,
     Lost,
@@ -79,7 +82,7 @@ impl ClientIo {
     pub fn unpack(id: ClientId, packed: Packed) -> io::Result<Self> {
         let endpoint = Endpoint::unpack(packed.luggage, Peer::Client, MAX_MESSAGE)?;
         let control = packed.control.map(UnixStream::from_std).transpose()?;
-        Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None })
+        Ok(ClientIo { id, endpoint, control, state: State::Held, header_by: None })
     }
 
     pub fn id(&self) -> ClientId {
@@ -88,11 +91,20 @@ impl ClientIo {
 
     /// Reads once.
     pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
-        if !matches!(self.state, State::Open | State::Unheard) {
+        if !matches!(self.state, State::Open | State::Unheard | State::Held) {
             return Step::Done;
         }
         if self.door_is_gone(cx) {
             self.state = State::Lost;
+            return Step::Again;
+        }
+        if matches!(self.state, State::Held) {
+            if session.is_moving(self.id) {
+                return Step::Done;
+            }
+            self.state = State::Open;
+            // Nothing else would wake the session for what came before.
+            self.take_messages(session, began);
             return Step::Again;
         }
         if session.is_behind(self.id) {
@@ -114,20 +126,29 @@ impl ClientIo {
                 return Step::Again;
             }
         };
+        self.take_messages(session, began);
+        match self.state {
+            State::Deaf => Step::Again,
+            _ => step,
+        }
+    }
+
+    /// Hands what was read to the session, up to the wish to go to another one.
+    fn take_messages(&mut self, session: &mut Session, began: Instant) {
         loop {
             match self.endpoint.decoder.next() {
                 Ok(Some(Frame::Message(message))) => {
                     on(session, began, Input::Client { client: self.id, message });
+                    if session.is_moving(self.id) {
+                        self.state = State::Held;
+                        return;
+                    }
                 }
                 Ok(Some(Frame::Junk(_))) => {}
-                Ok(None) => {
-                    self.watch_header();
-                    return step;
-                }
+                Ok(None) => return self.watch_header(),
                 Err(error) => {
                     let reason = format!("{error} The connection is closed; the session goes on.");
-                    self.broken(reason, session, began);
-                    return Step::Again;
+                    return self.broken(reason, session, began);
                 }
             }
         }
@@ -208,7 +229,7 @@ impl ClientIo {
 
     /// Whether it takes what it is sent. One that is leaving keeps nobody waiting.
     pub fn keeps_up(&self) -> bool {
-        !matches!(self.state, State::Open | State::Unheard) || self.endpoint.wants_more()
+        !matches!(self.state, State::Open | State::Unheard | State::Held) || self.endpoint.wants_more()
     }
 
     /// Tells the door why it ends, so that its process can say so.
@@ -226,7 +247,8 @@ impl ClientIo {
 
     /// When a header that was begun must have ended.
     pub fn deadline(&self) -> Option<Instant> {
-        self.header_by
+        // One that is not read cannot end it.
+        self.header_by.filter(|_| matches!(self.state, State::Open))
     }
 
     pub fn on_timer(&mut self, session: &mut Session, began: Instant) {

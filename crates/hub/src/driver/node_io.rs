@@ -153,9 +153,12 @@ impl NodeIo {
             Poll::Ready(Some(text)) => {
                 tracing::debug!(node = self.id.0, "adapter stderr: {}", text.trim_end());
                 self.words.add(&text);
-                if self.debuggee_stdio {
-                    on(session, began, Input::Output { node: self.id, category: "stderr", text });
-                }
+                let node = self.id;
+                let input = match self.debuggee_stdio {
+                    true => Input::Output { node, category: "stderr", text },
+                    false => Input::Stderr { node, text },
+                };
+                on(session, began, input);
             }
             Poll::Ready(None) => self.stderr = None,
         }

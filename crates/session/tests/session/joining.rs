@@ -378,6 +378,33 @@ fn a_session_that_is_not_there_refuses_the_attach_and_the_client_may_go_on() {
 }
 
 #[test]
+fn a_client_that_names_its_own_session_is_told_that_there_is_nothing_yet_and_may_go_on() {
+    let (mut rig, client, node) = Rig::initialized();
+    let attach = rig.request(client, "attach", json!({"breakroom": {"session": "abcd"}}));
+    assert!(rig.session.is_moving(client));
+    rig.on(Input::AlreadyHere { client });
+    assert!(!rig.session.is_moving(client));
+    let (number, text) = rig.refusal(client, attach);
+    assert!(number == 9004 && text.contains("already"), "{text}");
+    assert!(rig.engine_heard(node).is_empty(), "its engine is not ended for that");
+    rig.start(client, node, "launch");
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_client_that_names_its_own_session_joins_what_somebody_started_there_meanwhile() {
+    let mut rig = Rig::new();
+    let (first, second) = (rig.join(), rig.join());
+    for client in [first, second] {
+        rig.request(client, "initialize", json!({}));
+    }
+    let attach = rig.request(second, "attach", json!({"breakroom": {"session": "abcd"}}));
+    rig.request(first, "launch", json!({"type": "python", "program": "x.py"}));
+    rig.on(Input::AlreadyHere { client: second });
+    assert_eq!(rig.response(second, attach)["success"], true);
+}
+
+#[test]
 fn what_happens_while_a_slow_joiner_does_not_read_reaches_it_behind_its_picture() {
     let (mut rig, first, node) = Rig::at_a_stop();
     let second = rig.join_late();

@@ -9,6 +9,7 @@ mod cancel_and_progress;
 mod ending;
 mod faults;
 mod joining;
+mod journal;
 mod judging;
 mod ledger;
 mod reads;

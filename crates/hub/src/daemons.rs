@@ -1,0 +1,167 @@
+//! All daemons of this user: an old version goes on with its sessions beside a new one.
+//!
+//! Listing and ending are understood between all versions. Everything else needs the same protocol, and whoever wants
+//! more of a session that another version holds is told which one that is and what to do.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use breakroom_engines::folders;
+
+use crate::hello::{self, Lasting, MAX_HELLO, Namespaces, Opening, PROTOCOL, Welcome, Which};
+use crate::link::{LinkError, socket_name};
+use crate::passing;
+use crate::registry::{Summary, pick};
+
+/// A daemon of another version that does not list its sessions in this time is left out.
+const LIST_PATIENCE: Duration = Duration::from_secs(5);
+/// Ending may take a while.
+const END_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A daemon that may be there, by the protocol in its socket's name.
+struct Daemon {
+    protocol: u32,
+    socket: PathBuf,
+}
+
+impl Daemon {
+    /// Every socket that is named as a daemon's, this version's first.
+    fn all() -> Result<Vec<Daemon>, LinkError> {
+        let folder = folders::runtime_dir()?;
+        let what = || format!("the runtime folder {} cannot be read", folder.display());
+        let failed = |source| LinkError::Io { what: what(), source };
+        let named = |entry: io::Result<std::fs::DirEntry>| {
+            let entry = entry.ok()?;
+            let protocol = socket_name::read(entry.file_name().to_str()?)?;
+            Some(Daemon { protocol, socket: entry.path() })
+        };
+        let mut all: Vec<Daemon> = std::fs::read_dir(&folder).map_err(failed)?.filter_map(named).collect();
+        all.sort_by_key(|daemon| (daemon.protocol != PROTOCOL, daemon.protocol));
+        Ok(all)
+    }
+
+    fn is_ours(&self) -> bool {
+        self.protocol == PROTOCOL
+    }
+
+    /// What it answers; nothing if nobody is there. Of another version nothing is expected, so that its trouble is not
+    /// this one's.
+    fn ask(&self, lasting: Lasting) -> Result<Vec<Summary>, LinkError> {
+        let Ok(stream) = UnixStream::connect(&self.socket) else { return Ok(Vec::new()) };
+        match self.converse(&stream, lasting) {
+            Ok(sessions) => Ok(sessions),
+            Err(error) if self.is_ours() => Err(error),
+            Err(error) => {
+                tracing::warn!("the hub at {} was left out: {error}", self.socket.display());
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    fn converse(&self, stream: &UnixStream, lasting: Lasting) -> Result<Vec<Summary>, LinkError> {
+        let failed = |source| LinkError::Io { what: "the hub did not answer".to_owned(), source };
+        let patience = match lasting {
+            Lasting::List => LIST_PATIENCE,
+            Lasting::End(_) => END_PATIENCE,
+        };
+        let opening = Opening {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            namespaces: Some(Namespaces::of_this_process()),
+            purpose: serde_json::to_value(lasting).unwrap_or_default(),
+        };
+        let frame =
+            hello::frame(&hello::to_json(&opening)).map_err(|error| failed(io::Error::other(error)))?;
+        stream.set_read_timeout(Some(patience)).map_err(failed)?;
+        passing::send(stream, &frame, &[]).map_err(failed)?;
+        let answer = passing::receive_frame(stream, MAX_HELLO).map_err(failed)?;
+        match serde_json::from_slice(&answer) {
+            Ok(Welcome::Sessions(sessions)) => Ok(self.signed(sessions)),
+            Ok(Welcome::Refused(reason)) => Err(LinkError::Refused(reason)),
+            Ok(Welcome::Come | Welcome::OtherWorld) => Ok(Vec::new()),
+            Err(error) => Err(LinkError::Refused(format!("its answer cannot be read: {error}"))),
+        }
+    }
+
+    /// Only what another version holds has a version to tell.
+    fn signed(&self, mut sessions: Vec<Summary>) -> Vec<Summary> {
+        for session in &mut sessions {
+            session.version = match self.is_ours() {
+                true => None,
+                false => {
+                    Some(session.version.take().unwrap_or_else(|| format!("of protocol {}", self.protocol)))
+                }
+            };
+        }
+        sessions
+    }
+}
+
+/// The live sessions. Nobody starts a hub to hear that it has none.
+pub fn list() -> Result<Vec<Summary>, LinkError> {
+    let asked =
+        Daemon::all()?.iter().map(|daemon| daemon.ask(Lasting::List)).collect::<Result<Vec<_>, _>>()?;
+    Ok(asked.into_iter().flatten().collect())
+}
+
+/// Ends sessions and says which. They are gone when this returns.
+pub fn end(which: Which) -> Result<Vec<Summary>, LinkError> {
+    let daemons = Daemon::all()?;
+    let Which::One(wanted) = which else {
+        let ended = daemons.iter().map(|daemon| daemon.ask(Lasting::End(Which::All)));
+        return Ok(ended.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+    };
+    let mut held = Vec::new();
+    for daemon in &daemons {
+        held.extend(daemon.ask(Lasting::List)?.into_iter().map(|session| (daemon, session)));
+    }
+    let sessions: Vec<Summary> = held.iter().map(|(_, session)| session.clone()).collect();
+    let id = pick(&sessions, Some(&wanted)).map_err(LinkError::Refused)?.id.clone();
+    let holder = held.iter().find(|(_, session)| session.id == id);
+    holder.map_or(Ok(Vec::new()), |(daemon, _)| daemon.ask(Lasting::End(Which::One(id.0.clone()))))
+}
+
+/// The session to ask this version's daemon for. Refused if another version holds it. Without one that runs, the daemon
+/// itself finds out what is meant.
+pub fn locate(wanted: Option<String>) -> Result<Option<String>, LinkError> {
+    let daemons = Daemon::all()?;
+    let mut others = Vec::new();
+    for daemon in daemons.iter().filter(|daemon| !daemon.is_ours()) {
+        others.extend(daemon.ask(Lasting::List)?);
+    }
+    if others.is_empty() {
+        return Ok(wanted);
+    }
+    let mut all = Vec::new();
+    for daemon in daemons.iter().filter(|daemon| daemon.is_ours()) {
+        all.extend(daemon.ask(Lasting::List)?);
+    }
+    all.extend(others);
+    match pick(&all, wanted.as_deref()) {
+        Ok(session) => match other_version(session) {
+            Some(reason) => Err(LinkError::OtherVersion(reason)),
+            None => Ok(Some(session.id.0.clone())),
+        },
+        Err(reason) => Err(LinkError::Refused(reason)),
+    }
+}
+
+/// Why a session cannot be joined although it is there: another version holds it.
+pub(crate) fn held_elsewhere(wanted: &str) -> Option<String> {
+    let others = Daemon::all().ok()?.into_iter().filter(|daemon| !daemon.is_ours());
+    let sessions: Vec<Summary> =
+        others.filter_map(|daemon| daemon.ask(Lasting::List).ok()).flatten().collect();
+    pick(&sessions, Some(wanted)).ok().and_then(other_version)
+}
+
+fn other_version(session: &Summary) -> Option<String> {
+    let Summary { id, name, version, .. } = session;
+    let version = version.as_ref()?;
+    let name = if name.is_empty() { String::new() } else { format!(" ({name})") };
+    let this = env!("CARGO_PKG_VERSION");
+    Some(format!(
+        "the session {id}{name} is held by a hub of breakroom {version}, and this is {this}, which speaks another protocol with its hub. Join it with breakroom {version}, or end it with `breakroom kill {id}` and start it again"
+    ))
+}

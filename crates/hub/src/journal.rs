@@ -1,0 +1,214 @@
+//! A session's journal on its way to somebody who reads it: from the session's thread to the daemon's, and from there to
+//! the reader's process.
+//!
+//! A reader asks for the next page when it has written the last one, so one that stalls costs one page and misses what
+//! the journal has forgotten meanwhile. The core has no clock; wall time is added here.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use breakroom_engines::Context;
+use breakroom_session::{Entry, Excerpt, Journal, Noted};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+
+use crate::daemons;
+use crate::hello::{self, MAX_HELLO, Purpose, Welcome};
+use crate::link::{LinkError, converse, socket_path};
+use crate::passing;
+use crate::registry::{Registry, SessionId};
+use crate::supervise::News;
+
+/// Entries that follow each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// How many entries before these were forgotten unread.
+    pub missed: u64,
+    pub notes: Vec<Note>,
+    #[serde(skip)]
+    next: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// Milliseconds since the session began.
+    pub elapsed: u64,
+    #[serde(flatten)]
+    pub entry: Entry,
+}
+
+/// Whether a reader wants to hear what is still to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Follow {
+    UntilTheEnd,
+    No,
+}
+
+/// What the hub says to a reader, behind its welcome.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Told {
+    Page(Page),
+    Over,
+}
+
+pub(crate) fn page(journal: &Journal, from: u64, began: SystemTime) -> Page {
+    let Excerpt { missed, notes, next } = journal.since(from);
+    let since = began.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let note = |Noted { at, entry }: Noted| Note {
+        time: milliseconds(since + at.0),
+        elapsed: milliseconds(at.0),
+        entry,
+    };
+    Page { missed, notes: notes.into_iter().map(note).collect(), next }
+}
+
+/// What is left of a session that is over.
+pub(crate) struct Past {
+    pub name: String,
+    pub began: SystemTime,
+    pub journal: Journal,
+}
+
+/// Somebody who reads a journal.
+pub(crate) struct Reader {
+    pub session: SessionId,
+    pub follow: Follow,
+    pub registry: Arc<Registry>,
+}
+
+/// A page, and whether there can be another.
+enum Turn {
+    More(Page),
+    Last(Page),
+}
+
+impl Reader {
+    pub async fn run(self, stream: UnixStream) {
+        let _here = self.registry.readers.enter();
+        if let Err(error) = self.tell(stream).await {
+            tracing::debug!("a reader of {} left: {error}", self.session);
+        }
+    }
+
+    async fn tell(&self, stream: UnixStream) -> io::Result<()> {
+        stream.set_nonblocking(true)?;
+        let mut stream = tokio::net::UnixStream::from_std(stream)?;
+        let mut from = 0;
+        loop {
+            let turn = tokio::select! {
+                turn = self.turn(from) => turn,
+                () = left(&stream) => return Ok(()),
+            };
+            let (page, last) = match turn {
+                Turn::More(page) => (page, self.follow == Follow::No),
+                Turn::Last(page) => (page, true),
+            };
+            from = page.next;
+            write(&mut stream, &Told::Page(page)).await?;
+            if last {
+                return write(&mut stream, &Told::Over).await;
+            }
+        }
+    }
+
+    async fn turn(&self, from: u64) -> Turn {
+        loop {
+            // Before looking, or an end between the look and the wait would not be noticed.
+            let ended = self.registry.ended.notified();
+            if let Some(past) = self.registry.past(&self.session) {
+                return Turn::Last(page(&past.journal, from, past.began));
+            }
+            let Some(session) = self.registry.get(&self.session) else { return Turn::Last(Page::default()) };
+            let (reply, answer) = tokio::sync::oneshot::channel();
+            let _ = session.send(News::Read { from, follow: self.follow, reply });
+            if let Ok(page) = answer.await {
+                return Turn::More(page);
+            }
+            // Its driver is gone, and what it leaves is about to be put away.
+            ended.await;
+        }
+    }
+}
+
+/// Waits until the reader is gone. It says nothing after its hello.
+async fn left(stream: &tokio::net::UnixStream) {
+    loop {
+        if stream.readable().await.is_err() {
+            return;
+        }
+        match stream.try_read(&mut [0]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            _ => return,
+        }
+    }
+}
+
+async fn write(stream: &mut tokio::net::UnixStream, told: &Told) -> io::Result<()> {
+    let frame = hello::frame(&hello::to_json(told)).map_err(io::Error::other)?;
+    stream.write_all(&frame).await
+}
+
+/// A journal that is being read.
+pub struct Reading {
+    stream: UnixStream,
+}
+
+/// Begins to read the journal of a session: by id or name, or of the only one.
+pub fn read_journal(wanted: Option<String>, follow: Follow) -> Result<Reading, LinkError> {
+    let session = match daemons::locate(wanted.clone()) {
+        // It may have ended, and then only its daemon knows what it was called.
+        Err(LinkError::Refused(_)) if wanted.is_some() => wanted,
+        located => located?,
+    };
+    let Ok(stream) = UnixStream::connect(socket_path()?) else {
+        let text = match session {
+            Some(wanted) => format!("there is no session `{wanted}`: no hub is running"),
+            None => "there is no live session; start one first".to_owned(),
+        };
+        return Err(LinkError::Refused(text));
+    };
+    match converse(&stream, Purpose::Read { session, follow }, &[], &Context::of_this_process())? {
+        Welcome::Come => Ok(Reading { stream }),
+        Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
+        Welcome::OtherWorld => {
+            Err(LinkError::Refused("it runs in another mount or network namespace".to_owned()))
+        }
+        Welcome::Sessions(_) => Err(LinkError::Refused("its answer makes no sense".into())),
+    }
+}
+
+impl Reading {
+    /// The next page, or `None` if there will be no other.
+    pub fn next_page(&mut self) -> Result<Option<Page>, LinkError> {
+        let what = || "the hub ended unexpectedly".to_owned();
+        let frame = passing::receive_frame(&self.stream, MAX_HELLO)
+            .map_err(|source| LinkError::Io { what: what(), source })?;
+        match serde_json::from_slice(&frame) {
+            Ok(Told::Page(page)) => Ok(Some(page)),
+            Ok(Told::Over) => Ok(None),
+            Err(error) => Err(LinkError::Refused(format!("its answer cannot be read: {error}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_travel_with_their_times_and_unknown_ones_are_no_error() {
+        let note = Note { time: 5, elapsed: 3, entry: Entry::Exited { code: -1 } };
+        let text = serde_json::to_string(&note).unwrap();
+        assert_eq!(text, r#"{"time":5,"elapsed":3,"event":"exited","code":-1}"#);
+        assert_eq!(serde_json::from_str::<Note>(&text).unwrap(), note);
+        let later = r#"{"time":5,"elapsed":3,"event":"teleported","to":{"x":1}}"#;
+        assert_eq!(serde_json::from_str::<Note>(later).unwrap().entry, Entry::Unknown);
+    }
+}
