@@ -226,8 +226,7 @@ fn serve_any_version(lasting: Lasting, registry: &Registry) -> Welcome {
     };
     let ids: Vec<_> = ended.iter().map(|summary| summary.id.clone()).collect();
     for session in ids.iter().filter_map(|id| registry.get(id)) {
-        let _ =
-            session.send(News::Shutdown { reason: "the session was ended by `breakroom kill`".to_owned() });
+        let _ = session.send(News::Kill { reason: "the session was ended by `breakroom kill`".to_owned() });
     }
     match registry.wait_until_gone(&ids, END_PATIENCE) {
         true => Welcome::Sessions(signed(ended)),

@@ -363,6 +363,7 @@ impl Driver {
                         Follow::No => drop(reply.send(self.page(from))),
                     }
                 }
+                News::Kill { reason } => self.on(Input::Killed { reason }),
                 News::Shutdown { reason } => self.on(Input::Shutdown { reason }),
             }
         }

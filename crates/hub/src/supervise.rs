@@ -64,7 +64,11 @@ pub(crate) enum News {
         follow: Follow,
         reply: oneshot::Sender<Page>,
     },
-    /// The session is to end.
+    /// Somebody wants the session ended.
+    Kill {
+        reason: String,
+    },
+    /// The hub is going away.
     Shutdown {
         reason: String,
     },

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::client::Outgoing;
-use crate::edge;
+use crate::edge::{self, Dialect, Spellings};
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::ids::{ClientId, FromClient};
@@ -37,7 +37,14 @@ impl Session {
         let shelf = self.shelf(command, message.payload());
         self.note_breakpoints(client, command, message.payload());
         let asker = Asker { client, seq };
-        match self.ledger.set(shelf.clone(), asker, message) {
+        let source = message.payload().and_then(|arguments| arguments.get("source"));
+        let path = source.and_then(|source| source.str("path")).map(|path| path.into_owned());
+        let outcome = self.ledger.set(shelf.clone(), asker, message);
+        let told = self.ledger.spelling(&shelf);
+        if let (Some(client), Some(own), Some(told)) = (self.clients.get_mut(&client), path, told) {
+            client.spellings.learn(told, &own);
+        }
+        match outcome {
             Outcome::Tell(request) => self.tell_engine(shelf, request),
             Outcome::Later => {}
             Outcome::Known(replies) => replies.into_iter().for_each(|reply| self.give(command, None, reply)),
@@ -47,8 +54,11 @@ impl Session {
 
     /// The same message as a client that counts from 1 and names paths would have sent it.
     fn in_our_dialect(&self, client: ClientId, command: &str, message: Message) -> Message {
+        // Its own name for the source is still wanted.
+        let spellings = Spellings::default();
         let declared = self.clients.get(&client).map(|client| &client.declared);
-        let edits = declared.map(|declared| edge::from_client(declared, command, message.payload()));
+        let dialect = declared.map(|declared| Dialect { declared, spellings: &spellings });
+        let edits = dialect.map(|dialect| edge::from_client(dialect, command, message.payload()));
         match edits.filter(|edits| !edits.is_empty()).and_then(|edits| message.edited(edits).ok()) {
             Some(edited) => edited,
             None => message,
@@ -110,7 +120,7 @@ impl Session {
         let mut edits: Edits = edits.into_iter().chain(message.answering(to.seq.0)).collect();
         edits.extend(message.naming(command));
         if let Some(body) = message.payload() {
-            edits.extend(edge::to_client(&client.declared, command, body));
+            edits.extend(edge::to_client(client.dialect(), command, body));
         }
         client.send(Outgoing { message, edits, asks: None });
     }

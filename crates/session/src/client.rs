@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::access::Access;
 use crate::belief::Belief;
 use crate::company::Manners;
+use crate::edge::{Dialect, Spellings};
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::{Heard, Missing};
 
@@ -24,6 +25,7 @@ pub(crate) struct Client {
     pub access: Access,
     pub phase: Phase,
     pub declared: Initialize,
+    pub spellings: Spellings,
     pub manners: Manners,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
@@ -111,12 +113,17 @@ impl Client {
             access,
             phase: Phase::Connected,
             declared: Initialize::default(),
+            spellings: Spellings::default(),
             manners: Manners::default(),
             asked: HashMap::new(),
             belief: Belief::default(),
             told: Told::Nothing,
             outbox: Outbox::default(),
         }
+    }
+
+    pub fn dialect(&self) -> Dialect<'_> {
+        Dialect { declared: &self.declared, spellings: &self.spellings }
     }
 
     /// Its name for people.

@@ -42,25 +42,63 @@ const WITH_PLACES: [&str; 19] = [
     "exceptionInfo",
 ];
 
-pub(crate) fn from_client(client: &Initialize, command: &str, arguments: Option<Json>) -> Edits {
+/// Files that a client calls by another name than the engine was told: that name first, then the client's own.
+#[derive(Debug, Default)]
+pub(crate) struct Spellings(Vec<(String, String)>);
+
+impl Spellings {
+    pub fn learn(&mut self, told: &str, own: &str) {
+        self.0.retain(|(known, _)| known != told);
+        if told != own {
+            self.0.push((told.to_owned(), own.to_owned()));
+        }
+    }
+
+    fn own(&self, path: &str) -> Option<&str> {
+        self.0.iter().find(|(told, _)| told == path).map(|(_, own)| own.as_str())
+    }
+
+    fn told(&self, path: &str) -> Option<&str> {
+        self.0.iter().find(|(_, own)| own == path).map(|(told, _)| told.as_str())
+    }
+}
+
+/// How one client counts and names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dialect<'a> {
+    pub declared: &'a Initialize,
+    pub spellings: &'a Spellings,
+}
+
+pub(crate) fn from_client(client: Dialect, command: &str, arguments: Option<Json>) -> Edits {
     let Some(arguments) = arguments else {
         return Edits::new();
     };
-    translate(client, command, arguments, 1, from_uri)
+    translate(client, command, arguments, 1, |path| {
+        let plain = from_uri(path).filter(|_| client.declared.uri_paths);
+        let told = client.spellings.told(plain.as_deref().unwrap_or(path)).map(str::to_owned);
+        told.or(plain)
+    })
 }
 
-pub(crate) fn to_client(client: &Initialize, name: &str, body: Json) -> Edits {
-    translate(client, name, body, -1, to_uri)
+pub(crate) fn to_client(client: Dialect, name: &str, body: Json) -> Edits {
+    translate(client, name, body, -1, |path| {
+        let own = client.spellings.own(path);
+        let uri = || to_uri(own.unwrap_or(path));
+        if client.declared.uri_paths { uri() } else { own.map(str::to_owned) }
+    })
 }
 
 fn translate(
-    client: &Initialize,
+    client: Dialect,
     name: &str,
     value: Json,
     step: i64,
     path: impl Fn(&str) -> Option<String>,
 ) -> Edits {
-    let plain = !client.zero_based_lines && !client.zero_based_columns && !client.uri_paths;
+    let Dialect { declared: client, spellings } = client;
+    let renames = client.uri_paths || !spellings.0.is_empty();
+    let plain = !client.zero_based_lines && !client.zero_based_columns && !renames;
     if plain || !WITH_PLACES.contains(&name) {
         return Edits::new();
     }
@@ -76,7 +114,7 @@ fn translate(
                 // Delve says column 0 where it knows none.
                 edits.push(Edit::int(at, (number + step).max(0)));
             }
-        } else if client.uri_paths && key == "path" && is_source(parent) {
+        } else if renames && key == "path" && is_source(parent) {
             let translated = member.as_str().and_then(|text| path(&text));
             if let (Some(at), Some(text)) = (member.span(), translated) {
                 edits.push(Edit::text(at, serde_json::Value::from(text).to_string()));
@@ -136,6 +174,10 @@ mod tests {
         }
     }
 
+    fn dialect<'a>(declared: &'a Initialize, spellings: &'a Spellings) -> Dialect<'a> {
+        Dialect { declared, spellings }
+    }
+
     fn edited(text: &str, edits: impl Fn(Json) -> Edits) -> String {
         let whole = format!(r#"{{"seq":1,"type":"event","event":"x","body":{text}}}"#);
         let message = Message::from_engine(whole.into_bytes().into()).unwrap();
@@ -147,24 +189,58 @@ mod tests {
 
     #[test]
     fn a_client_that_counts_from_zero_and_speaks_in_uris_is_translated_both_ways() {
+        let none = Spellings::default();
         let engine = r#"{"stackFrames":[{"line":3,"column":1,"source":{"path":"/a b/é.py"},"name":"line"}]}"#;
         let client = r#"{"stackFrames":[{"line":2,"column":0,"source":{"path":"file:///a%20b/%C3%A9.py"},"name":"line"}]}"#;
-        assert_eq!(edited(engine, |body| to_client(&zero_based(), "stackTrace", body)), client);
-        assert_eq!(edited(client, |body| from_client(&zero_based(), "stackTrace", Some(body))), engine);
+        assert_eq!(
+            edited(engine, |body| to_client(dialect(&zero_based(), &none), "stackTrace", body)),
+            client
+        );
+        assert_eq!(
+            edited(client, |body| from_client(dialect(&zero_based(), &none), "stackTrace", Some(body))),
+            engine
+        );
     }
 
     #[test]
     fn the_old_list_of_lines_is_translated_too() {
+        let none = Spellings::default();
         let asked = r#"{"lines":[0,4],"breakpoints":[{"line":0}]}"#;
         let sent = r#"{"lines":[1,5],"breakpoints":[{"line":1}]}"#;
-        assert_eq!(edited(asked, |body| from_client(&zero_based(), "setBreakpoints", Some(body))), sent);
+        assert_eq!(
+            edited(asked, |body| from_client(dialect(&zero_based(), &none), "setBreakpoints", Some(body))),
+            sent
+        );
+    }
+
+    #[test]
+    fn a_client_that_calls_a_file_by_another_name_never_hears_the_engines() {
+        let mut spellings = Spellings::default();
+        spellings.learn("/a/x.py", "/link/x.py");
+        let engine = r#"{"stackFrames":[{"source":{"path":"/a/x.py"}},{"source":{"path":"/a/y.py"}}]}"#;
+        let client = engine.replace("/a/x", "/link/x");
+        let plain = Initialize::default();
+        assert_eq!(edited(engine, |body| to_client(dialect(&plain, &spellings), "stackTrace", body)), client);
+        let back = edited(&client, |body| from_client(dialect(&plain, &spellings), "source", Some(body)));
+        assert_eq!(back, engine);
+        let uris = engine.replace("/a/x", "file:///link/x").replace("/a/y", "file:///a/y");
+        assert_eq!(
+            edited(engine, |body| to_client(dialect(&zero_based(), &spellings), "stackTrace", body)),
+            uris
+        );
+        spellings.learn("/a/x.py", "/a/x.py");
+        assert!(spellings.0.is_empty());
     }
 
     #[test]
     fn an_ordinary_client_costs_nothing() {
         assert!(
-            to_client(&Initialize::default(), "stackTrace", Json::first(br#"{"line":1}"#).unwrap())
-                .is_empty()
+            to_client(
+                dialect(&Initialize::default(), &Spellings::default()),
+                "stackTrace",
+                Json::first(br#"{"line":1}"#).unwrap()
+            )
+            .is_empty()
         );
     }
 

@@ -11,6 +11,7 @@ use breakroom_dap::{Message, event, request};
 use serde_json::json;
 use smallvec::SmallVec;
 
+use crate::absence::LastLeave;
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
 use crate::failure::{Failure, FailureId};
@@ -199,6 +200,13 @@ impl Session {
         if let Some(client) = self.clients.get_mut(&id) {
             client.phase = ClientPhase::Leaving(CloseReason::Broken(reason));
         }
+    }
+
+    /// Whatever the launch said about the end: a program that was launched ends, one that was attached to goes on.
+    pub(crate) fn on_killed(&mut self, reason: &str) {
+        let attached = self.launch.start() == Some(Start::Attach);
+        self.on_last_leave = if attached { LastLeave::Detach } else { LastLeave::Terminate };
+        self.on_shutdown(reason);
     }
 
     pub(crate) fn on_shutdown(&mut self, reason: &str) {

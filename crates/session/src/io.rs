@@ -83,6 +83,10 @@ pub enum Input {
     },
     /// A deadline may have passed.
     Timer,
+    /// Somebody wants the session ended, with what it launched.
+    Killed {
+        reason: String,
+    },
     /// The hub is going away; the session must end now.
     Shutdown {
         reason: String,

@@ -197,7 +197,7 @@ impl Session {
             return;
         }
         if let Some(body) = message.payload() {
-            edits.extend(edge::to_client(&client.declared, name, body));
+            edits.extend(edge::to_client(client.dialect(), name, body));
         }
         // Alone, a client that is behind makes the engine wait and loses nothing; in company it must not hold up others.
         if in_company && name == "output" && client.is_behind() {

@@ -121,6 +121,11 @@ impl Ledger {
         source
     }
 
+    /// The name under which the engine knows a source.
+    pub fn spelling(&self, shelf: &ShelfId) -> Option<&str> {
+        self.shelves.get(shelf)?.spelling()
+    }
+
     /// Takes over what a client wants on one shelf.
     pub fn set(&mut self, shelf: ShelfId, asker: Asker, message: Message) -> Outcome {
         let number = self.numbers.entry(asker.client).or_default();

@@ -85,7 +85,7 @@ impl Session {
             }
             edits.extend(self.mint(node, life, scope_of, found));
             if let Some(asker) = self.clients.get(&to.client) {
-                edits.extend(edge::to_client(&asker.declared, command, body));
+                edits.extend(edge::to_client(asker.dialect(), command, body));
             }
         }
         if let Some(asker) = self.clients.get_mut(&to.client) {

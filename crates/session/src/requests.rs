@@ -141,8 +141,8 @@ impl Session {
         self.engine_is_there(command)?;
         let mut resolved = self.resolve(command, message.payload())?;
         let edits = &mut resolved.edits;
-        if let Some(declared) = self.clients.get(&client).map(|client| &client.declared) {
-            edits.extend(edge::from_client(declared, command, message.payload()));
+        if let Some(client) = self.clients.get(&client) {
+            edits.extend(edge::from_client(client.dialect(), command, message.payload()));
         }
         if command == "restart" {
             let started = message.payload().and_then(|arguments| arguments.get("arguments"));

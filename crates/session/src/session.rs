@@ -147,6 +147,7 @@ impl Session {
             Input::Stderr { node, text } => self.note_stderr(node, &text),
             Input::Terminal { ticket, result } => self.on_terminal(ticket, result),
             Input::Timer => self.on_timer(),
+            Input::Killed { reason } => self.on_killed(&reason),
             Input::Shutdown { reason } => self.on_shutdown(&reason),
         }
     }

@@ -144,6 +144,10 @@ impl Shelf {
         }
     }
 
+    pub fn spelling(&self) -> Option<&str> {
+        self.spelling.as_ref().map(|(path, _)| path.as_str())
+    }
+
     /// Replaces an owner's list. A breakpoint keeps its number as long as its owner names its place.
     fn want(&mut self, owner: ClientId, specs: Vec<Spec>, last_number: &mut i64) {
         let at = self.wants.iter().position(|(client, _)| *client == owner);

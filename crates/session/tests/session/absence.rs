@@ -96,6 +96,35 @@ fn what_the_launch_says_becomes_of_the_program_when_the_last_is_lost() {
 }
 
 #[test]
+fn a_session_that_is_killed_ends_what_it_launched_and_lets_go_of_what_it_attached_to() {
+    for (command, terminate) in [("launch", true), ("attach", false)] {
+        for said in ["keep", "terminate", "detach"] {
+            let (mut rig, _, node) = shared_hub(command, json!({"onLastLeave": said}));
+            rig.on(breakroom_session::Input::Killed { reason: "killed".into() });
+            let disconnect = rig.got(node, "disconnect");
+            assert_eq!(disconnect["arguments"]["terminateDebuggee"], terminate, "{command} {said}");
+        }
+    }
+}
+
+#[test]
+fn a_hub_that_goes_away_does_what_the_launch_says() {
+    for (command, said, terminate) in [
+        ("launch", "keep", true),
+        ("launch", "terminate", true),
+        ("launch", "detach", false),
+        ("attach", "keep", false),
+        ("attach", "terminate", true),
+        ("attach", "detach", false),
+    ] {
+        let (mut rig, _, node) = shared_hub(command, json!({"onLastLeave": said}));
+        rig.on(breakroom_session::Input::Shutdown { reason: "gone".into() });
+        let disconnect = rig.got(node, "disconnect");
+        assert_eq!(disconnect["arguments"]["terminateDebuggee"], terminate, "{command} {said}");
+    }
+}
+
+#[test]
 fn a_private_session_waits_for_nobody() {
     let (mut rig, tess, node) = Rig::at_a_stop();
     rig.lose(tess);

@@ -94,6 +94,23 @@ fn one_file_is_one_source_however_it_is_spelled() {
         assert_ne!(told, "/link/same.py", "the engine hears of one file under one name");
         rig.agree(node, &request);
     }
+    // Each sees its own spelling, in answers and in what is told.
+    let frames =
+        json!({"stackFrames": [{"id": 1, "name": "f", "line": 3, "source": {"path": "/a/same.py"}}]});
+    for (client, path) in [(tess, "/a/same.py"), (bob, "/link/same.py")] {
+        let seq = rig.request(client, "stackTrace", json!({"threadId": 1, "levels": client.0}));
+        let request = rig.got(node, "stackTrace");
+        rig.answer(node, &request, frames.clone());
+        let source = &rig.response(client, seq)["body"]["stackFrames"][0]["source"];
+        assert_eq!(source["path"], path);
+    }
+    rig.tell(node, "output", json!({"output": "x", "source": {"path": "/a/same.py"}}));
+    assert_eq!(rig.event(bob, "output")["body"]["source"]["path"], "/link/same.py");
+    let seq = rig.request(bob, "source", json!({"source": {"path": "/link/same.py"}, "sourceReference": 0}));
+    let request = rig.got(node, "source");
+    assert_eq!(request["arguments"]["source"]["path"], "/a/same.py", "and the engine the one it was told");
+    rig.answer(node, &request, json!({"content": ""}));
+    rig.response(bob, seq);
     // A text that only the engine has is known by its number, whatever its name.
     let text = json!({"source": {"sourceReference": 9, "name": "same.py"}, "breakpoints": [{"line": 6}]});
     rig.request(bob, "setBreakpoints", text);

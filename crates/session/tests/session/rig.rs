@@ -106,7 +106,9 @@ impl Rig {
 
     pub fn on(&mut self, input: Input) {
         match &input {
-            Input::Shutdown { .. } => self.clients.values_mut().for_each(|side| side.strict.closing()),
+            Input::Shutdown { .. } | Input::Killed { .. } => {
+                self.clients.values_mut().for_each(|side| side.strict.closing())
+            }
             Input::ClientBroken { client, .. } => {
                 self.clients.get_mut(client).into_iter().for_each(|side| side.strict.closing());
             }
