@@ -1,6 +1,6 @@
 //! Breakpoints between clients, ledger and engine.
 
-use breakroom_dap::{Edit, Json, Message, response_with};
+use breakroom_dap::{Edit, Json, Message, event_with, response_with};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use smallvec::SmallVec;
@@ -11,9 +11,10 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::ids::{ClientId, FromClient};
 use crate::launch::Launch;
-use crate::ledger::{Asker, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
+use crate::ledger::{Answered, Asker, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
 use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
+use crate::stops::set_member;
 
 type Edits = SmallVec<[Edit; 2]>;
 
@@ -47,7 +48,10 @@ impl Session {
         match outcome {
             Outcome::Tell(request) => self.tell_engine(shelf, request),
             Outcome::Later => {}
-            Outcome::Known(replies) => replies.into_iter().for_each(|reply| self.give(command, None, reply)),
+            Outcome::Known(replies) => {
+                replies.into_iter().for_each(|reply| self.give(command, None, reply));
+                self.tell_of_others();
+            }
         }
         Ok(())
     }
@@ -97,10 +101,16 @@ impl Session {
 
     /// The engine answered one telling.
     pub(crate) fn on_shelf_answered(&mut self, shelf: ShelfId, message: &Message, success: bool) {
-        let (replies, next) = self.ledger.answered(&shelf, message, success);
+        let Answered { replies, next, changed } = self.ledger.answered(&shelf, message, success);
         for reply in replies {
             self.give(shelf.command(), Some(message), reply);
         }
+        for (owner, breakpoint) in changed {
+            let changed = event_with("breakpoint", "breakpoint", &breakpoint);
+            let reason = changed.payload().and_then(|body| set_member(body, "reason", "\"changed\""));
+            self.tell_one(owner, "breakpoint", &changed, reason.into_iter().collect());
+        }
+        self.tell_of_others();
         // An engine that was told to end is told nothing else; whoever waits is answered with that end.
         if let Some(request) = next.filter(|_| matches!(self.ending, Ending::No)) {
             self.tell_engine(shelf, request);
@@ -148,11 +158,13 @@ impl Session {
             let edits = id.and_then(Json::span).zip(number).map(|(at, number)| Edit::int(at, number));
             self.tell_one(client, "breakpoint", message, edits.into_iter().collect());
         }
+        self.tell_of_others();
     }
 
     /// Takes a client's breakpoints out of the engine, unless the engine is on its way out itself.
     pub(crate) fn forget_breakpoints(&mut self, client: ClientId) {
         let changed = self.ledger.forget(client);
+        self.tell_of_others();
         let filters = self.ledger.exceptions.forget(client);
         // Delve must not be asked for anything after a failed launch.
         let goes_on = matches!(self.ending, Ending::No) && !matches!(self.launch, Launch::Failed { .. });
@@ -175,6 +187,12 @@ impl Session {
         self.engine_is_there("setExceptionBreakpoints")?;
         self.note_breakpoints(client, "setExceptionBreakpoints", message.payload());
         let merged = self.ledger.exceptions.set(client, message);
+        if let Some(answer) = self.ledger.exceptions.known(&merged) {
+            let body = Some(answer).filter(|answer| !answer.is_null());
+            self.answer(client, seq, "setExceptionBreakpoints", body);
+            return Ok(());
+        }
+        self.ledger.exceptions.tell(Some(&merged));
         self.forward(client, seq, "setExceptionBreakpoints", merged)
     }
 

@@ -13,6 +13,7 @@ use crate::company::Manners;
 use crate::edge::{Dialect, Spellings};
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::{Heard, Missing};
+use crate::others::ToldOfOthers;
 
 /// Above this the engine is not read until the client catches up: nothing is lost and nothing grows.
 const MARK_BYTES: usize = 4 << 20;
@@ -30,6 +31,7 @@ pub(crate) struct Client {
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
     pub belief: Belief,
+    pub told_of_others: ToldOfOthers,
     told: Told,
     outbox: Outbox,
 }
@@ -117,6 +119,7 @@ impl Client {
             manners: Manners::default(),
             asked: HashMap::new(),
             belief: Belief::default(),
+            told_of_others: ToldOfOthers::default(),
             told: Told::Nothing,
             outbox: Outbox::default(),
         }

@@ -138,6 +138,7 @@ impl Session {
                 // Whoever comes back to a session that nobody was in answers for it from now on.
                 self.launcher.get_or_insert(id);
                 self.show(id);
+                self.tell_of_others();
             }
         }
     }

@@ -20,9 +20,10 @@ use exceptions::Exceptions;
 use merged::Differing;
 use shelf::Shelf;
 
+pub(crate) use exceptions::arguments as filters;
 pub(crate) use hits::{Hit, Owned};
 pub(crate) use merged::Judge;
-pub(crate) use shelf::{Listed, Reply, Request, Truth};
+pub(crate) use shelf::{Answered, Listed, Reply, Request, Truth};
 pub use terms::BareHits;
 #[cfg(test)]
 pub(crate) use terms::Terms;
@@ -134,16 +135,9 @@ impl Ledger {
         known.set(asker, message, number)
     }
 
-    /// What the engine answered to the last telling of this shelf: an answer for each that waits, and perhaps the next
-    /// telling. `None` as message means that it failed.
-    pub fn answered(
-        &mut self,
-        shelf: &ShelfId,
-        message: &Message,
-        success: bool,
-    ) -> (Vec<Reply>, Option<Request>) {
-        let Some(known) = self.shelves.get_mut(shelf) else { return (Vec::new(), None) };
-        known.answered(message, success)
+    /// What the engine answered to the last telling of this shelf.
+    pub fn answered(&mut self, shelf: &ShelfId, message: &Message, success: bool) -> Answered {
+        self.shelves.get_mut(shelf).map(|known| known.answered(message, success)).unwrap_or_default()
     }
 
     /// What a new engine must be told: everything, since it knows nothing.
@@ -179,6 +173,13 @@ impl Ledger {
             shelf.abandon(only).into_iter().map(move |asker| (asker, command)).collect::<Vec<_>>()
         };
         self.shelves.iter_mut().flat_map(of).collect()
+    }
+
+    /// A number that this client has not seen yet.
+    pub fn next_number(&mut self, client: ClientId) -> i64 {
+        let number = self.numbers.entry(client).or_default();
+        *number += 1;
+        *number
     }
 
     /// A client's number for a breakpoint of the engine that no client set.

@@ -27,6 +27,7 @@ mod ledger;
 mod minted;
 mod moving;
 mod node;
+mod others;
 mod picture;
 mod reads;
 mod references;

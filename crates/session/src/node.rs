@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use breakroom_dap::view::Capabilities;
 use breakroom_dap::{Edit, Message, Packet, request};
-use serde_json::json;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
@@ -128,6 +128,8 @@ pub(crate) enum Then {
     Serves(Read),
     /// It may have changed what others have read.
     Changes,
+    /// These exception filters hold once the engine agrees.
+    Filters(Value),
 }
 
 /// The request resumes this thread, or all.

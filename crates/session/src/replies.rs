@@ -46,6 +46,12 @@ impl Session {
                         (Vec::new(), None)
                     }
                     Then::Serves(read) => self.reads.answered(read, &message, success),
+                    Then::Filters(told) => {
+                        if success {
+                            self.ledger.exceptions.agreed(&told, &message);
+                        }
+                        (Vec::new(), None)
+                    }
                     Then::Changes => {
                         self.on_changed(node, &pending.command, client, success);
                         (Vec::new(), None)

@@ -10,7 +10,7 @@ use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
 use crate::launch::{Launch, own_record};
-use crate::ledger::Asker;
+use crate::ledger::{Asker, filters};
 use crate::node::{Lane, Pending, Phase, Purpose, Then, Waiting};
 use crate::reads::Ask;
 use crate::references::Resolved;
@@ -160,6 +160,8 @@ impl Session {
                     return Ok(());
                 }
             }
+        } else if command == "setExceptionBreakpoints" {
+            Then::Filters(filters(&message))
         } else if Self::may_change(command, message.payload()) {
             self.forget_reads();
             Then::Changes

@@ -197,6 +197,7 @@ impl Session {
     fn configure_from_ledger(&mut self, new: NodeId, configures: bool) {
         self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
         let filters = self.ledger.exceptions.told();
+        self.ledger.exceptions.tell(None);
         let Some(node) = self.nodes.get_mut(&new) else { return };
         let done = configures.then(|| request("configurationDone", json!({})));
         for message in filters.into_iter().chain(done) {

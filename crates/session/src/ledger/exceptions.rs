@@ -10,6 +10,8 @@ use crate::ids::ClientId;
 pub(crate) struct Exceptions {
     /// The last request of each owner, in the order in which they came.
     wants: Vec<(ClientId, Message)>,
+    /// What the engine was told last, and its answer once it agreed.
+    telling: Option<(Value, Option<Value>)>,
 }
 
 impl Exceptions {
@@ -20,6 +22,24 @@ impl Exceptions {
             None => self.wants.push((client, message.clone())),
         }
         self.merged(message)
+    }
+
+    /// The engine's answer to this very request, if it knows that already.
+    pub fn known(&self, merged: &Message) -> Option<Value> {
+        let (told, answer) = self.telling.as_ref()?;
+        answer.clone().filter(|_| *told == arguments(merged))
+    }
+
+    /// The engine is being told something else, or there is another engine.
+    pub fn tell(&mut self, merged: Option<&Message>) {
+        self.telling = merged.map(|merged| (arguments(merged), None));
+    }
+
+    /// It agreed. What it was told before that does not hold any more.
+    pub fn agreed(&mut self, told: &Value, answer: &Message) {
+        if let Some((_, agreed)) = self.telling.as_mut().filter(|(last, _)| last == told) {
+            *agreed = Some(arguments(answer));
+        }
     }
 
     /// What the engine knows, for one that takes its place.
@@ -35,6 +55,7 @@ impl Exceptions {
     pub fn forget(&mut self, client: ClientId) -> Option<Message> {
         let at = self.wants.iter().position(|(owner, _)| *owner == client)?;
         let (_, left) = self.wants.remove(at);
+        self.telling = None;
         let wanted = filters(&left).next().is_some() || options(&left).next().is_some();
         let nothing =
             || breakroom_dap::request("setExceptionBreakpoints", serde_json::json!({"filters": []}));
@@ -73,6 +94,11 @@ impl Exceptions {
             _ => last,
         }
     }
+}
+
+pub(crate) fn arguments(message: &Message) -> Value {
+    let raw = message.payload().and_then(Json::raw);
+    raw.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default()
 }
 
 fn filters(message: &Message) -> impl Iterator<Item = Value> {

@@ -24,6 +24,8 @@ pub(crate) struct Shelf {
     agreed: Wants,
     /// What the engine agreed to last, with what it answered. `None` if it was never told anything.
     told: Option<Vec<Merged>>,
+    /// What an engine knew whose place another one takes.
+    renewed: Option<Vec<Merged>>,
     telling: Telling,
     /// Who asked since the telling under way began.
     waiting: Vec<Waiter>,
@@ -86,6 +88,17 @@ pub(crate) enum Reply {
     List { to: Asker, breakpoints: Bytes },
     /// The engine refused; the client's list is what it was before.
     Failed { to: Asker },
+}
+
+/// What came of an answer of the engine.
+#[derive(Debug, Default)]
+pub(crate) struct Answered {
+    /// For each that waits.
+    pub replies: Vec<Reply>,
+    /// What the engine must be told next.
+    pub next: Option<Request>,
+    /// Breakpoints that a new engine sees differently, with their owners.
+    pub changed: Vec<(ClientId, Bytes)>,
 }
 
 /// How a changed breakpoint is recognised.
@@ -216,10 +229,11 @@ impl Shelf {
         left.into_iter().map(|waiter| waiter.asker).collect()
     }
 
-    pub fn answered(&mut self, message: &Message, success: bool) -> (Vec<Reply>, Option<Request>) {
+    pub fn answered(&mut self, message: &Message, success: bool) -> Answered {
         let Telling::UnderWay { union, wants, waiters } = std::mem::take(&mut self.telling) else {
-            return (Vec::new(), None);
+            return Answered::default();
         };
+        let renewed = self.renewed.take();
         let said = union.clone();
         let replies = if success {
             let elements = message.payload().and_then(|body| body.get("breakpoints"));
@@ -236,7 +250,22 @@ impl Shelf {
         let union = self.union();
         let changed = !same(self.told(), &union) && !same(&said, &union);
         let next = if waiting.is_empty() && !changed { None } else { self.tell(waiting) };
-        (replies, next)
+        let changed = renewed.map(|before| self.changed_since(&before)).unwrap_or_default();
+        Answered { replies, next, changed }
+    }
+
+    /// What a new engine sees differently from the one before.
+    fn changed_since(&self, before: &[Merged]) -> Vec<(ClientId, Bytes)> {
+        let seen = |merged: &Merged| merged.answer.as_ref().map(|answer| (answer.verified, answer.line));
+        let differs = |place: &Place| {
+            let before = before.iter().find(|merged| merged.place == *place);
+            before.map(seen) != self.merged(place).map(seen)
+        };
+        let of = |(owner, list): &(ClientId, Vec<Wanted>)| {
+            let changed = list.iter().filter(|wanted| differs(&wanted.spec.place));
+            changed.map(|wanted| (*owner, self.element(wanted))).collect::<Vec<_>>()
+        };
+        self.wants.iter().flat_map(of).collect()
     }
 
     /// The engine refused an owner's list, so that owner has what it had before, unless it wants another one already.
@@ -347,7 +376,7 @@ impl Shelf {
 
     /// Tells a new engine what the last one knew. `None` if there is nothing to tell.
     pub fn renew(&mut self) -> Option<Request> {
-        self.told = None;
+        self.renewed = self.told.take();
         self.agreed.clear();
         if self.wants.iter().all(|(_, list)| list.is_empty()) { None } else { self.tell(Vec::new()) }
     }

@@ -340,6 +340,70 @@ fn everybodys_breakpoints_are_listed_with_their_owner_and_what_is_known_of_each(
 }
 
 #[test]
+fn filters_that_change_nothing_for_the_engine_are_not_told_again() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    let filters = |names: Value| json!({"filters": names});
+    rig.round_trip(
+        tess,
+        node,
+        "setExceptionBreakpoints",
+        filters(json!(["a", "b"])),
+        json!({"breakpoints": [{}, {}]}),
+    );
+    let seq = rig.request(tess, "setExceptionBreakpoints", filters(json!(["a", "b"])));
+    assert_eq!(rig.response(tess, seq)["body"], json!({"breakpoints": [{}, {}]}));
+    let seq = rig.request(bob, "setExceptionBreakpoints", filters(json!(["b"])));
+    rig.response(bob, seq);
+    assert!(rig.engine_heard(node).is_empty());
+    // What is on its way is not known yet, and an answer that was overtaken does not count.
+    rig.request(bob, "setExceptionBreakpoints", filters(json!(["c"])));
+    let first = rig.got(node, "setExceptionBreakpoints");
+    rig.request(bob, "setExceptionBreakpoints", filters(json!(["d"])));
+    rig.answer(node, &first, json!({}));
+    rig.request(bob, "setExceptionBreakpoints", filters(json!(["c"])));
+    let told = rig.engine_heard(node);
+    assert_eq!(told.len(), 2);
+    assert_eq!(told[1].json["arguments"]["filters"], json!(["a", "b", "c"]));
+}
+
+#[test]
+fn others_breakpoints_are_news_only_for_those_who_want_the_hubs_events() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    rig.set_lines(tess, node, &[3]);
+    let agent = rig.bring("Agent", json!({}), json!({"events": true}));
+    let told = |rig: &mut Rig| {
+        let heard = rig.heard(agent).into_iter().filter(|heard| heard.name() == "breakpoint");
+        heard
+            .map(|heard| (heard.json["body"]["reason"].clone(), heard.json["body"]["breakpoint"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let shown = told(&mut rig);
+    let expected = json!({
+        "id": 1, "line": 3, "verified": true, "source": {"path": "x.py"}, "breakroom": {"owner": "Tess"}
+    });
+    assert_eq!(shown, [(json!("new"), expected)], "what was there before it came");
+    rig.set_lines(agent, node, &[9]);
+    rig.set_lines(bob, node, &[3, 5]);
+    let news = told(&mut rig);
+    let lines: Vec<_> =
+        news.iter().map(|(reason, it)| (reason.as_str().unwrap(), it["line"].as_i64().unwrap())).collect();
+    assert_eq!(lines, [("new", 3), ("new", 5)]);
+    assert_eq!(news[0].1["breakroom"]["owner"], "Bob");
+    assert_ne!(news[0].1["id"], 2, "its own has that number");
+    rig.tell(
+        node,
+        "breakpoint",
+        json!({"reason": "changed", "breakpoint": {"id": 105, "verified": true, "line": 6}}),
+    );
+    rig.set_lines(bob, node, &[5]);
+    let lines: Vec<_> =
+        told(&mut rig).iter().map(|(reason, it)| (reason.clone(), it["line"].clone())).collect();
+    assert_eq!(lines, [(json!("changed"), json!(6)), (json!("removed"), json!(3))]);
+    let heard = rig.names(tess);
+    assert!(!heard.contains(&"breakpoint".into()), "{heard:?}");
+}
+
+#[test]
 fn an_engine_that_takes_another_ones_place_is_told_what_that_one_knew() {
     let (mut rig, tess, node) = Rig::initialized();
     rig.tell(node, "initialized", json!({}));

@@ -143,6 +143,23 @@ fn references_and_requests_of_the_old_program_do_not_reach_the_new_one() {
 }
 
 #[test]
+fn owners_hear_which_of_their_breakpoints_the_new_engine_sees_differently() {
+    let (mut rig, tess, bob, old) = shared();
+    rig.request(tess, "restart", json!({}));
+    let new = replaced(&mut rig, old);
+    let launch = rig.got(new, "launch");
+    rig.answer(new, &launch, json!({}));
+    rig.tell(new, "initialized", json!({}));
+    let set = rig.got(new, "setBreakpoints");
+    let answers = json!([{"id": 1, "verified": true, "line": 3}, {"id": 2, "verified": false, "line": 5}]);
+    rig.answer(new, &set, json!({"breakpoints": answers}));
+    let told = rig.event(bob, "breakpoint")["body"].clone();
+    assert_eq!(told["reason"], "changed");
+    assert_eq!(told["breakpoint"], json!({"id": 1, "verified": false, "line": 5}));
+    assert!(!rig.names(tess).contains(&"breakpoint".into()), "hers is as it was");
+}
+
+#[test]
 fn what_is_asked_during_a_restart_waits_for_the_new_engine() {
     let (mut rig, tess, old) = Rig::at_a_stop();
     rig.request(tess, "restart", json!({}));
