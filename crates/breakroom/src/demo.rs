@@ -58,7 +58,7 @@ impl Tour {
         let line =
             PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
         let mut launch = Value::Object(entry.launch_for(program, &[], context));
-        launch["breakroom"] = json!({"name": NAME});
+        launch["breakroom"] = json!({"name": NAME, "onLastLeave": "terminate"});
         self.client.start(Request::Launch, launch, |client| {
             let breakpoints = json!({"source": {"path": program}, "breakpoints": [{"line": line}]});
             client.request("setBreakpoints", breakpoints).map(|_| ())

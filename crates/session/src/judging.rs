@@ -16,7 +16,7 @@ use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, NodeId};
 use crate::judgement::{Findings, Judgement, Step, Trouble};
 use crate::ledger::{Judge, ShelfId};
-use crate::node::{Hushed, Lane, Pending, Purpose, Waiting};
+use crate::node::{Hushed, Lane, Pausing, Pending, Purpose, Waiting};
 use crate::session::Session;
 use crate::threads::ResumedBy;
 
@@ -30,6 +30,8 @@ const BREAKPOINTS: [&str; 2] = ["breakpoint", "function breakpoint"];
 /// What is known when a stop comes, before it changes anything.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Before {
+    /// Somebody asked for a stop, and this one is as good as any.
+    pausing: bool,
     /// Another thread is stopped, and everybody knows.
     stopped: bool,
     /// Somebody's step is under way.
@@ -39,7 +41,9 @@ pub(crate) struct Before {
 impl Session {
     pub(crate) fn before_stop(&self, node: NodeId) -> Before {
         let threads = self.nodes.get(&node).map(|node| &node.threads);
+        let pausing = self.nodes.get(&node).is_some_and(|node| node.pausing == Pausing::Asked);
         Before {
+            pausing,
             stopped: threads.is_some_and(|threads| threads.any_stopped()),
             step: threads.is_some_and(|threads| threads.any_step()),
         }
@@ -72,6 +76,7 @@ impl Session {
             return Err(None);
         }
         let trouble = match before {
+            Before { pausing: true, .. } => Some("somebody paused the program"),
             Before { step: true, .. } => Some("a step was under way"),
             Before { stopped: true, .. } => Some("another thread is stopped"),
             _ => None,
@@ -317,6 +322,13 @@ impl Session {
         let Some(root) = self.root.filter(judged) else { return false };
         self.conclude(root, Some(because("somebody paused the program")));
         true
+    }
+
+    /// The engine will not pause.
+    pub(crate) fn not_pausing(&mut self, node: NodeId) {
+        if let Some(known) = self.nodes.get_mut(&node) {
+            known.pausing = Pausing::No;
+        }
     }
 
     /// A judgement takes too long.

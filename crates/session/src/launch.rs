@@ -259,6 +259,7 @@ impl Session {
         match (command, failed) {
             ("launch" | "attach", Some(reason)) => self.launch = Launch::Failed { reason },
             ("disconnect", _) => self.disconnected(node, client),
+            ("pause", Some(_)) => self.not_pausing(node),
             ("configurationDone", _) => self.advance(client, Step::Configured),
             _ => {}
         }

@@ -37,6 +37,7 @@ pub(crate) struct Node {
     /// A stop that nobody was told of yet.
     pub judgement: Option<Judgement>,
     pub hushed: Hushed,
+    pub pausing: Pausing,
     pub scopes: Scopes,
     lanes: Lanes,
     pending: HashMap<ToEngine, Pending>,
@@ -90,6 +91,13 @@ pub(crate) enum Hushed {
     Nothing,
     /// That it goes on: the hub let it, and nobody knows that it stopped.
     Continued,
+}
+
+/// Whether somebody wants the program to stop, wherever it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pausing {
+    No,
+    Asked,
 }
 
 /// What to do with an answer of the engine.
@@ -199,6 +207,7 @@ impl Node {
             threads: Threads::default(),
             judgement: None,
             hushed: Hushed::Nothing,
+            pausing: Pausing::No,
             scopes: Scopes::default(),
             lanes: Lanes::default(),
             pending: HashMap::new(),

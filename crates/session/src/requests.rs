@@ -11,7 +11,7 @@ use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
 use crate::launch::{Launch, own_record};
 use crate::ledger::{Asker, filters};
-use crate::node::{Lane, Pending, Phase, Purpose, Then, Waiting};
+use crate::node::{Lane, Pausing, Pending, Phase, Purpose, Then, Waiting};
 use crate::reads::Ask;
 use crate::references::Resolved;
 use crate::session::Session;
@@ -174,6 +174,9 @@ impl Session {
         let pending =
             Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
         if let Some(node) = self.root() {
+            if command == "pause" {
+                node.pausing = Pausing::Asked;
+            }
             if let Some(frame) = frame {
                 node.look_into(frame, command, life);
             }

@@ -11,7 +11,7 @@ use crate::ids::{ClientId, NodeId};
 use crate::judgement::Trouble;
 use crate::judging::engine_ids;
 use crate::ledger::Judge;
-use crate::node::Hushed;
+use crate::node::{Hushed, Pausing};
 use crate::session::Session;
 
 type Edits = SmallVec<[Edit; 2]>;
@@ -71,6 +71,7 @@ impl Session {
         let Run { thread, all, .. } = Run::of(message.payload());
         let Some(known) = self.nodes.get_mut(&node) else { return };
         known.hushed = Hushed::Nothing;
+        known.pausing = Pausing::No;
         let life = known.threads.life_of_this_stop();
         let found = references::by_name(message.bytes());
         let edits: Edits = self.mint(node, life, None, found).collect();

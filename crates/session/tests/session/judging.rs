@@ -280,6 +280,22 @@ fn a_pause_during_a_judgement_stops_and_a_resume_is_refused() {
 }
 
 #[test]
+fn a_pause_that_a_breakpoint_overtakes_is_not_lost() {
+    let (mut rig, tess, bob, node) = differing(json!({"condition": "a"}), json!({"condition": "b"}));
+    let seq = rig.request(bob, "pause", json!({"threadId": 1}));
+    let pause = rig.got(node, "pause");
+    let body =
+        json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true, "hitBreakpointIds": [103]});
+    rig.tell(node, "stopped", body);
+    rig.answer(node, &pause, json!({}));
+    rig.response(bob, seq);
+    let (why, _) = description(&mut rig, bob);
+    assert_eq!(why, "breakpoint (resumed by Tess); somebody paused the program");
+    rig.event(tess, "stopped");
+    assert!(rig.engine_heard(node).is_empty());
+}
+
+#[test]
 fn what_the_engine_says_during_a_judgement_is_told_behind_the_verdict() {
     let (mut rig, tess, _, node) = differing(json!({"condition": "a"}), json!({"condition": "b"}));
     hit(&mut rig, node);
