@@ -2,6 +2,8 @@
 //!
 //! One telling is under way at a time. What is asked meanwhile waits and is told as one.
 
+mod answers;
+
 use breakroom_dap::json::Json;
 use breakroom_dap::{Edit, Message};
 use bytes::Bytes;
@@ -11,6 +13,8 @@ use super::Asker;
 use super::merged::{Answer, Differing, Merged, Wanted, Wants, match_answers, same, union};
 use super::spec::{Place, Spec};
 use crate::ids::ClientId;
+use answers::list;
+pub(crate) use answers::{Answered, Listed, Reply, Truth};
 
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
@@ -50,26 +54,6 @@ enum Telling {
     },
 }
 
-/// What is known about a breakpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Truth {
-    Pending,
-    Verified,
-    Moved { line: i64 },
-    Rejected { reason: String },
-}
-
-/// One client's breakpoint in a list of everybody's.
-pub(crate) struct Listed<'a> {
-    pub owner: ClientId,
-    pub number: i64,
-    /// As its owner wrote it.
-    pub raw: Bytes,
-    pub source: Option<Json<'a>>,
-    pub truth: Truth,
-    pub hits: u64,
-}
-
 /// What is to be told to the engine.
 #[derive(Debug)]
 pub(crate) enum Request {
@@ -77,28 +61,6 @@ pub(crate) enum Request {
     AsItCame(Message),
     /// The request of that client with this list in place of its own.
     Instead { of: Message, breakpoints: Bytes },
-}
-
-/// What is to be answered to a client.
-#[derive(Debug)]
-pub(crate) enum Reply {
-    /// The engine's answer with these edits.
-    AsItCame { to: Asker, edits: SmallVec<[Edit; 2]> },
-    /// A list made of the engine's elements.
-    List { to: Asker, breakpoints: Bytes },
-    /// The engine refused; the client's list is what it was before.
-    Failed { to: Asker },
-}
-
-/// What came of an answer of the engine.
-#[derive(Debug, Default)]
-pub(crate) struct Answered {
-    /// For each that waits.
-    pub replies: Vec<Reply>,
-    /// What the engine must be told next.
-    pub next: Option<Request>,
-    /// Breakpoints that a new engine sees differently, with their owners.
-    pub changed: Vec<(ClientId, Bytes)>,
 }
 
 /// How a changed breakpoint is recognised.
@@ -254,20 +216,6 @@ impl Shelf {
         Answered { replies, next, changed }
     }
 
-    /// What a new engine sees differently from the one before.
-    fn changed_since(&self, before: &[Merged]) -> Vec<(ClientId, Bytes)> {
-        let seen = |merged: &Merged| merged.answer.as_ref().map(|answer| (answer.verified, answer.line));
-        let differs = |place: &Place| {
-            let before = before.iter().find(|merged| merged.place == *place);
-            before.map(seen) != self.merged(place).map(seen)
-        };
-        let of = |(owner, list): &(ClientId, Vec<Wanted>)| {
-            let changed = list.iter().filter(|wanted| differs(&wanted.spec.place));
-            changed.map(|wanted| (*owner, self.element(wanted))).collect::<Vec<_>>()
-        };
-        self.wants.iter().flat_map(of).collect()
-    }
-
     /// The engine refused an owner's list, so that owner has what it had before, unless it wants another one already.
     /// The list must not stay: it would make everybody else's fail with it.
     fn undo(&mut self, owner: ClientId) {
@@ -280,55 +228,12 @@ impl Shelf {
         }
     }
 
-    /// The engine's own answer if it is the asker's list and nothing else, else a list of its own.
-    fn reply(&self, waiter: &Waiter, elements: &[Json]) -> Reply {
-        let (own, told) = (&waiter.list, self.told());
-        let exact = own.len() == elements.len()
-            && own.len() == told.len()
-            && own.iter().zip(told).all(|(wanted, merged)| wanted.spec.place == merged.place)
-            && !own.iter().any(|wanted| self.is_second(wanted));
-        if !exact {
-            return self.list_for(waiter);
-        }
-        let renumber = |(element, wanted): (&Json, &Wanted)| {
-            Some(Edit::int(element.get("id").filter(|id| id.as_i64().is_some())?.span()?, wanted.number))
-        };
-        Reply::AsItCame { to: waiter.asker, edits: elements.iter().zip(own).filter_map(renumber).collect() }
-    }
-
     fn own(&self, client: ClientId) -> &[Wanted] {
         self.wants.iter().find(|(owner, _)| *owner == client).map_or(&[], |(_, list)| list)
     }
 
     pub fn told(&self) -> &[Merged] {
         self.told.as_deref().unwrap_or_default()
-    }
-
-    fn list_for(&self, waiter: &Waiter) -> Reply {
-        let elements: Vec<Bytes> = waiter.list.iter().map(|wanted| self.element(wanted)).collect();
-        Reply::List { to: waiter.asker, breakpoints: list(&elements) }
-    }
-
-    /// What the engine says about a breakpoint, under its owner's number.
-    fn element(&self, wanted: &Wanted) -> Bytes {
-        let number = wanted.number;
-        if self.is_second(wanted) {
-            let text = "another client has a breakpoint here on other terms, and the first one counts";
-            return format!(r#"{{"id":{number},"verified":false,"message":"{text}"}}"#).into();
-        }
-        let answer = self.merged(&wanted.spec.place).and_then(|merged| merged.answer.as_ref());
-        match answer {
-            Some(answer) => answer.numbered(number),
-            None => format!(r#"{{"id":{number},"verified":false}}"#).into(),
-        }
-    }
-
-    /// Whether somebody came first with other terms, where that counts.
-    fn is_second(&self, wanted: &Wanted) -> bool {
-        let here = |first: &&Wanted| first.spec.place == wanted.spec.place;
-        let first = self.wants.iter().flat_map(|(_, list)| list).find(here);
-        self.differing == Differing::FirstWins
-            && first.is_some_and(|first| first.spec.terms != wanted.spec.terms)
     }
 
     pub fn wanted_mut(&mut self, owner: ClientId, number: i64) -> Option<&mut Wanted> {
@@ -438,30 +343,6 @@ impl Shelf {
         let numbers = hit.flat_map(|merged| self.owners(&merged.place));
         numbers.filter(|(owner, _)| *owner == client).map(|(_, number)| number).collect()
     }
-
-    pub fn all(&self) -> impl Iterator<Item = Listed<'_>> {
-        let source =
-            self.last.as_ref().and_then(Message::payload).and_then(|arguments| arguments.get("source"));
-        self.wants.iter().flat_map(move |(owner, list)| {
-            list.iter().map(move |Wanted { number, spec, hits }| {
-                let raw = spec.raw.clone();
-                let truth = self.truth(&spec.place);
-                Listed { owner: *owner, number: *number, raw, source, truth, hits: *hits }
-            })
-        })
-    }
-
-    fn truth(&self, place: &Place) -> Truth {
-        let Some(answer) = self.merged(place).and_then(|merged| merged.answer.as_ref()) else {
-            return Truth::Pending;
-        };
-        match (answer.verified, answer.line, place, &answer.message) {
-            (true, Some(line), Place::Line { line: asked, .. }, _) if line != *asked => Truth::Moved { line },
-            (true, ..) => Truth::Verified,
-            (false, _, _, Some(reason)) => Truth::Rejected { reason: reason.clone() },
-            (false, ..) => Truth::Pending,
-        }
-    }
 }
 
 /// The breakpoints that a request lists, in either of the two forms that DAP has had.
@@ -471,16 +352,4 @@ fn specs(message: &Message) -> Vec<Spec> {
         (None, Some(lines)) => lines.elements().filter_map(Json::as_i64).map(Spec::at_line).collect(),
         (listed, _) => listed.into_iter().flat_map(Json::elements).filter_map(Spec::of).collect(),
     }
-}
-
-fn list<'a>(elements: impl IntoIterator<Item = &'a Bytes>) -> Bytes {
-    let mut text = vec![b'['];
-    for (at, element) in elements.into_iter().enumerate() {
-        if at > 0 {
-            text.push(b',');
-        }
-        text.extend_from_slice(element);
-    }
-    text.push(b']');
-    text.into()
 }
