@@ -71,8 +71,9 @@ fn share(language: &Language) {
     second.resume(&at_call);
     second.stopped("breakpoint", names.add, Some("add"));
 
-    let output = run(&desk, &["attach", &id], "bt\nquit\n");
+    let output = run(&desk, &["attach", &id], "bt\nbreak\nquit\n");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("breakpoint of Second at "), "others' breakpoints are listed too: {said}");
     assert!(output.status.success() && said.contains("add") && said.contains("main"), "{output:?}");
     assert_eq!(listed(&desk)[0]["clients"], json!(["Second"]), "who attached and left ended nothing");
 
@@ -112,6 +113,8 @@ fn three_take_part_one_by_attach_one_as_an_observer() {
     second.client.response(attach);
     second.client.call("configurationDone", json!({}));
     second.stopped("breakpoint", "main", Some("call"));
+    let others = second.client.event("breakpoint");
+    assert_eq!(others["body"]["breakpoint"]["breakroom"]["owner"], "First", "{others}");
 
     let mut third = join(&desk, &PYTHON, "Third", &["--session"], json!({"role": "observe"}));
     third.client.allow(&["continued"]);

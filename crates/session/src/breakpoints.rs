@@ -207,9 +207,9 @@ impl Session {
                 Truth::Moved { line } => ("moved", None, Some(line)),
                 Truth::Rejected { reason } => ("rejected", Some(reason), None),
             };
-            let owner = self.name_of(owner);
             entry["id"] = json!(number);
-            entry["owner"] = json!(owner);
+            entry["owner"] = json!(self.name_of(owner));
+            entry["own"] = json!(owner == client);
             entry["state"] = json!(state);
             entry["hits"] = json!(hits);
             if let Some(source) = source.and_then(Json::raw) {

@@ -69,6 +69,19 @@ impl Breakpoints {
         self.last_number
     }
 
+    /// Takes over those of the session that are this client's already.
+    pub fn take_over(&mut self, listed: &[Value]) {
+        for own in listed.iter().filter(|listed| listed["own"] == true) {
+            let line = model::integer(&own["line"]).zip(own["source"]["path"].as_str());
+            let target = match (line, own["name"].as_str()) {
+                (Some((line, path)), _) => Target::Line { path: path.to_owned(), line },
+                (None, Some(name)) => Target::Function(name.to_owned()),
+                (None, None) => continue,
+            };
+            self.insert(target, own["condition"].as_str().map(str::to_owned));
+        }
+    }
+
     pub fn get(&self, number: u32) -> Option<&Breakpoint> {
         self.all.iter().find(|breakpoint| breakpoint.number == number)
     }
@@ -198,6 +211,25 @@ impl Breakpoint {
     }
 }
 
+/// `breakpoint of Ann at t.py:3 if a > 1 (pending), hit 2 times`.
+pub fn of_another(listed: &Value) -> String {
+    let text = |key: &str| listed[key].as_str().unwrap_or_default();
+    let line = model::integer(&listed["line"]).zip(listed["source"]["path"].as_str());
+    let place = line.map(|(line, path)| format!("{}:{line}", model::file_name(path)));
+    let place = place.unwrap_or_else(|| text("name").to_owned());
+    let condition = listed["condition"].as_str().map(|condition| format!(" if {condition}"));
+    let state = match text("state") {
+        "" | "verified" => String::new(),
+        state => format!(" ({state})"),
+    };
+    let hits = match model::integer(&listed["hits"]) {
+        None | Some(0) => String::new(),
+        Some(1) => ", hit once".to_owned(),
+        Some(hits) => format!(", hit {hits} times"),
+    };
+    format!("breakpoint of {} at {place}{}{state}{hits}", text("owner"), condition.unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,6 +253,19 @@ mod tests {
             breakpoint.learn(&answer);
             assert!(breakpoint.describe().ends_with(end), "{}", breakpoint.describe());
         }
+    }
+
+    #[test]
+    fn what_the_session_has_of_this_client_is_taken_over_and_what_others_have_is_only_shown() {
+        let mine = json!({"own": true, "line": 3, "source": {"path": "/a/t.py"}, "condition": "a > 1"});
+        let theirs = json!({
+            "own": false, "owner": "Ann", "line": 4, "source": {"path": "/a/t.py"}, "state": "pending", "hits": 2
+        });
+        let mut breakpoints = Breakpoints::default();
+        breakpoints.take_over(&[mine, theirs.clone(), json!({"own": true, "name": "add"})]);
+        let targets: Vec<_> = breakpoints.all().iter().map(|breakpoint| breakpoint.target.clone()).collect();
+        assert_eq!(targets, [line(3), Target::Function("add".to_owned())]);
+        assert_eq!(of_another(&theirs), "breakpoint of Ann at t.py:4 (pending), hit 2 times");
     }
 
     #[test]

@@ -127,6 +127,11 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
             self.breakpoints.insert(target, place.condition);
         }
         self.client.initialize(&adapter)?;
+        if self.setup.request == Request::Attach {
+            // Whoever comes back to a session finds its breakpoints there, and must know them to keep them.
+            let listed = self.everybodys_breakpoints()?;
+            self.breakpoints.take_over(&listed);
+        }
         let mut refusals = Vec::new();
         let breakpoints = &mut self.breakpoints;
         self.client.start(self.setup.request, arguments, |client| {

@@ -332,10 +332,13 @@ fn everybodys_breakpoints_are_listed_with_their_owner_and_what_is_known_of_each(
     let source = json!({"path": "x.py"});
     assert_eq!(
         listed[1],
-        json!({"id": 2, "line": 4, "owner": "Tess", "state": "moved", "hits": 0, "actualLine": 8, "source": source})
+        json!({"id": 2, "line": 4, "owner": "Tess", "own": false, "state": "moved", "hits": 0, "actualLine": 8, "source": source})
     );
     assert_eq!(listed[2]["reason"], "no code here");
-    assert_eq!(listed[4], json!({"id": 1, "name": "main", "owner": "Bob", "state": "verified", "hits": 0}));
+    assert_eq!(
+        listed[4],
+        json!({"id": 1, "name": "main", "owner": "Bob", "own": true, "state": "verified", "hits": 0})
+    );
     assert!(rig.engine_heard(node).is_empty());
 }
 

@@ -5,6 +5,7 @@ use std::io::{BufRead, Write};
 use serde_json::{Value, json};
 
 use crate::Place;
+use crate::breakpoints;
 use crate::client::Happening;
 use crate::commands::{self, Command};
 use crate::error::Error;
@@ -84,11 +85,22 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     }
 
     fn list_breakpoints(&mut self) -> Result<(), Error> {
-        let lines: Vec<String> =
-            self.breakpoints.all().iter().map(|breakpoint| breakpoint.describe()).collect();
+        let own = self.breakpoints.all().iter().map(|breakpoint| breakpoint.describe()).collect::<Vec<_>>();
+        let everybodys = self.everybodys_breakpoints()?;
+        let others = everybodys.iter().filter(|listed| listed["own"] == false).map(breakpoints::of_another);
+        let lines: Vec<String> = own.into_iter().chain(others).collect();
         match lines.is_empty() {
             true => self.screen.say("there are no breakpoints"),
             false => self.screen.say(&lines.join("\n")),
+        }
+    }
+
+    /// What the hub says about breakpoints in this session. Whoever is no hub does not know the question.
+    pub(super) fn everybodys_breakpoints(&mut self) -> Result<Vec<Value>, Error> {
+        match self.client.request("breakroom/breakpoints", json!({})) {
+            Ok(body) => Ok(body["breakpoints"].as_array().cloned().unwrap_or_default()),
+            Err(Error::Refused { .. } | Error::Silent { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
         }
     }
 
