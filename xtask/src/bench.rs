@@ -11,6 +11,7 @@ mod lab;
 mod large;
 mod messages;
 mod round_trip;
+mod shared;
 mod start;
 
 use std::os::unix::process::CommandExt;
@@ -41,12 +42,13 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 5] = [
+const GROUPS: [(&str, Measure); 6] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
     ("idle", idle::measure),
     ("start", start::measure),
+    ("shared", shared::measure),
 ];
 
 struct Options {

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use smallvec::SmallVec;
@@ -34,16 +35,16 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Envelope {
     Request {
-        command: Box<str>,
+        command: Arc<str>,
     },
     Response {
         request_seq: Option<i64>,
         request_seq_at: Option<Range<usize>>,
         success: bool,
-        command: Box<str>,
+        command: Arc<str>,
     },
     Event {
-        event: Box<str>,
+        event: Arc<str>,
     },
 }
 

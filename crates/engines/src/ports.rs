@@ -3,11 +3,13 @@
 //! TCP has no peer credentials, so the owner of the socket with the mirrored addresses is looked up.
 //! A socket that nobody owns any more (closed, not yet accepted) has no user: the tables would say root.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 const STATE_LISTEN: u8 = 0x0A;
+const READ_AHEAD: usize = 32 << 10;
 
 struct Row {
     local: SocketAddr,
@@ -19,33 +21,41 @@ struct Row {
 /// The user whose socket is the `peer` end of a connection that is `local` on our side.
 pub fn peer_uid(local: SocketAddr, peer: SocketAddr) -> io::Result<Option<u32>> {
     let (local, peer) = (canonical(local), canonical(peer));
-    Ok(rows()?.into_iter().find(|row| row.local == peer && row.remote == local).map(|row| row.uid))
+    find(|row| (row.local == peer && row.remote == local).then_some(row.uid))
 }
 
 /// The user who listens at `address`, or on every address with that port.
 pub fn listener_uid(address: SocketAddr) -> io::Result<Option<u32>> {
     let address = canonical(address);
-    let listening: Vec<Row> = rows()?
-        .into_iter()
-        .filter(|row| row.state == STATE_LISTEN && row.local.port() == address.port())
-        .collect();
-    let exact = listening.iter().find(|row| row.local.ip() == address.ip());
-    // The kernel prefers the exact address to the wildcard, so must we.
-    let any = || listening.iter().find(|row| row.local.ip().is_unspecified());
-    Ok(exact.or_else(any).map(|row| row.uid))
+    let mut anywhere = None;
+    let exact = find(|row| {
+        let listens = row.state == STATE_LISTEN && row.local.port() == address.port();
+        // The kernel prefers the exact address to the wildcard, so must we.
+        if listens && row.local.ip().is_unspecified() {
+            anywhere = anywhere.or(Some(row.uid));
+        }
+        (listens && row.local.ip() == address.ip()).then_some(row.uid)
+    })?;
+    Ok(exact.or(anywhere))
 }
 
-fn rows() -> io::Result<Vec<Row>> {
-    let mut rows = Vec::new();
+/// The first row that is `wanted`. Nothing is read beyond it: the kernel walks all its sockets for every table that is
+/// read to the end, which takes milliseconds.
+fn find(mut wanted: impl FnMut(Row) -> Option<u32>) -> io::Result<Option<u32>> {
     for table in TABLES {
-        match std::fs::read_to_string(table) {
-            Ok(text) => rows.extend(text.lines().skip(1).filter_map(row)),
+        let file = match File::open(table) {
+            Ok(file) => file,
             // A kernel without IPv6 has no second table.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
+        };
+        for line in BufReader::with_capacity(READ_AHEAD, file).lines().skip(1) {
+            if let Some(found) = row(&line?).and_then(&mut wanted) {
+                return Ok(Some(found));
+            }
         }
     }
-    Ok(rows)
+    Ok(None)
 }
 
 /// Columns: number, local, remote, state, queues, timer, retransmits, uid, timeout, inode.

@@ -24,8 +24,11 @@ use crate::watched::watched;
 /// Parts of a message from this size on are written from where they are instead of being copied.
 const SHARE_FROM: usize = 16 << 10;
 /// As long as this much memory waits to be written, the session keeps the rest in its own queue, and an engine whose
-/// clients are all so far behind is not read.
-const WRITE_AHEAD: usize = 2 << 20;
+/// clients are all so far behind is not read. With the session's own mark it bounds what a client that reads nothing costs.
+const WRITE_AHEAD: usize = 1 << 20;
+/// More than one read of an engine brings, so that what is written at once is also gathered in one piece; and not much
+/// more, since memory that grows by doubling would be held twice.
+const GATHER: usize = 96 << 10;
 const SLICES: usize = 16;
 /// When the system acknowledges by itself.
 const DELAYED: RangeInclusive<Duration> = Duration::from_millis(35)..=Duration::from_millis(60);
@@ -241,6 +244,9 @@ impl Unwritten {
             Part::Shared(bytes, range) => self.tail.extend_from_slice(&bytes[range]),
             Part::New(bytes) => self.tail.extend_from_slice(bytes),
         });
+        if self.tail.len() >= GATHER {
+            self.seal();
+        }
     }
 
     fn seal(&mut self) {

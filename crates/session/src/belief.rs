@@ -11,7 +11,7 @@ enum Seems {
     Stopped,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Belief {
     /// What every thread does that is not in `known`.
     others: Seems,

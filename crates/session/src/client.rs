@@ -1,10 +1,10 @@
 //! One client of the session: what it declared, how far it has come, and what waits to be sent to it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use breakroom_dap::view::Initialize;
-use breakroom_dap::{Edit, Envelope, Message, Packet, event};
-use serde_json::json;
+use breakroom_dap::{Edit, Envelope, Message, Packet};
 use smallvec::SmallVec;
 
 use crate::access::Access;
@@ -14,12 +14,7 @@ use crate::edge::{Dialect, Spellings};
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::{Heard, Missing};
 use crate::others::ToldOfOthers;
-
-/// Above this the engine is not read until the client catches up: nothing is lost and nothing grows.
-const MARK_BYTES: usize = 4 << 20;
-const MARK_MESSAGES: usize = 16_384;
-/// Beyond this a client that does not keep up while others do is let go: answers and states are never left out.
-const HOPELESS_BYTES: usize = 64 << 20;
+use crate::outbox::{HOPELESS, Outbox};
 
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -75,7 +70,7 @@ enum Told {
 pub(crate) struct Asked {
     pub node: NodeId,
     pub seq: FromEngine,
-    pub command: Box<str>,
+    pub command: Arc<str>,
 }
 
 #[derive(Debug)]
@@ -97,16 +92,6 @@ pub enum Next {
     Send(Packet),
     Wait,
     Close(CloseReason),
-}
-
-/// Numbers are given when a message leaves, so that what is held, dropped or put in front never leaves a gap.
-#[derive(Debug, Default)]
-struct Outbox {
-    queue: VecDeque<Outgoing>,
-    bytes: usize,
-    last: ToClient,
-    /// Outputs that were left out since it was last told how many.
-    missed: u64,
 }
 
 impl Client {
@@ -144,8 +129,29 @@ impl Client {
         matches!(self.phase, Phase::Leaving(_))
     }
 
-    /// Queues an event, in the order and as often as this client tolerates it.
+    /// Queues an event for a client that is alone, in the order and as often as it tolerates it.
     pub fn event(&mut self, message: Message, edits: SmallVec<[Edit; 2]>) {
+        self.queue(message, edits, Outbox::push_alone);
+    }
+
+    /// Queues an event for a client that others must not wait for. One that is too far behind to be helped is let go.
+    pub fn event_in_company(&mut self, message: Message, edits: SmallVec<[Edit; 2]>) {
+        self.queue(message, edits, Outbox::push_in_company);
+        if self.outbox.is_hopeless() && !self.is_leaving() {
+            self.outbox.clear();
+            let megabytes = HOPELESS >> 20;
+            let reason =
+                format!("this client did not read what it was sent and was more than {megabytes} MB behind");
+            self.phase = Phase::Leaving(CloseReason::Broken(reason));
+        }
+    }
+
+    fn queue(
+        &mut self,
+        message: Message,
+        edits: SmallVec<[Edit; 2]>,
+        push: impl FnOnce(&mut Outbox, Outgoing),
+    ) {
         if matches!(self.phase, Phase::Connected | Phase::Leaving(_)) || !self.access.is_granted() {
             return;
         }
@@ -161,24 +167,7 @@ impl Client {
         let outgoing = Outgoing { message, edits, asks: None };
         match &mut self.phase {
             Phase::Initializing { held, .. } => held.push(outgoing),
-            _ => self.outbox.push(outgoing),
-        }
-    }
-
-    /// Takes note of output that it does not get, because it is behind while others are not. It is told how much.
-    pub fn miss_output(&mut self) {
-        self.outbox.missed += 1;
-    }
-
-    /// Lets go of a client that is further behind than anybody can be helped.
-    pub fn cut_off_if_hopeless(&mut self) {
-        if self.outbox.bytes > HOPELESS_BYTES && !self.is_leaving() {
-            self.outbox.queue.clear();
-            self.outbox.bytes = 0;
-            let megabytes = HOPELESS_BYTES >> 20;
-            let reason =
-                format!("this client did not read what it was sent and was more than {megabytes} MB behind");
-            self.phase = Phase::Leaving(CloseReason::Broken(reason));
+            _ => push(&mut self.outbox, outgoing),
         }
     }
 
@@ -203,8 +192,7 @@ impl Client {
     pub fn unanswered(self) -> impl Iterator<Item = Asked> {
         let mut asked: Vec<_> = self.asked.into_iter().collect();
         asked.sort_by_key(|(seq, _)| seq.0);
-        let queued = self.outbox.queue.into_iter().filter_map(|outgoing| outgoing.asks);
-        asked.into_iter().map(|(_, asked)| asked).chain(queued)
+        asked.into_iter().map(|(_, asked)| asked).chain(self.outbox.into_asked())
     }
 
     /// Whether it takes part: it has said who it is, may act, and is not on its way out.
@@ -213,7 +201,7 @@ impl Client {
     }
 
     pub fn is_behind(&self) -> bool {
-        self.outbox.bytes > MARK_BYTES || self.outbox.queue.len() > MARK_MESSAGES
+        self.outbox.is_behind()
     }
 
     pub fn next(&mut self) -> Next {
@@ -227,33 +215,6 @@ impl Client {
             Phase::Leaving(reason) => Next::Close(reason.clone()),
             _ => Next::Wait,
         }
-    }
-}
-
-impl Outbox {
-    fn push(&mut self, outgoing: Outgoing) {
-        self.bytes += outgoing.message.len();
-        self.queue.push_back(outgoing);
-    }
-
-    fn pop(&mut self) -> Option<(ToClient, Outgoing)> {
-        let outgoing = match self.queue.pop_front() {
-            Some(outgoing) => {
-                self.bytes -= outgoing.message.len();
-                outgoing
-            }
-            None if self.missed > 0 => {
-                let text = format!(
-                    "breakroom: {} outputs were left out here, because this client was behind\n",
-                    self.missed
-                );
-                self.missed = 0;
-                Outgoing::plain(event("output", Some(json!({"category": "console", "output": text}))))
-            }
-            None => return None,
-        };
-        self.last.0 += 1;
-        Some((self.last, outgoing))
     }
 }
 

@@ -4,7 +4,6 @@ use breakroom_dap::{Edit, Envelope, Message, event, references};
 use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::edge;
 use crate::ids::{NodeId, ToEngine};
 use crate::node::Announced;
 use crate::session::Session;
@@ -100,16 +99,12 @@ impl Session {
             return self.tell("progressStart", &message, &SmallVec::new());
         };
         let asker = self.nodes.get(&node).and_then(|node| node.asker_of(request));
-        for (id, client) in &mut self.clients {
-            if !edge::wants(&client.declared, "progressStart") {
-                continue;
-            }
-            match asker {
-                Some((asker, seq)) if asker == *id => {
-                    client.event(message.clone(), SmallVec::from_iter([Edit::int(at.clone(), seq.0)]));
-                }
-                _ => client.event(message.clone(), anonymous.clone()),
-            }
+        for id in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
+            let edits = match asker {
+                Some((asker, seq)) if asker == id => SmallVec::from_iter([Edit::int(at.clone(), seq.0)]),
+                _ => anonymous.clone(),
+            };
+            self.tell_one(id, "progressStart", &message, edits);
         }
     }
 

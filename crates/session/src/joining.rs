@@ -4,7 +4,7 @@
 //! gets the whole picture at once, and from there on what everybody gets.
 
 use breakroom_dap::view::{Capabilities, Run};
-use breakroom_dap::{Json, event, event_with};
+use breakroom_dap::{Edit, Json, Message, event, event_with};
 use smallvec::SmallVec;
 
 use crate::belief::Belief;
@@ -165,7 +165,13 @@ impl Session {
                     _ => {}
                 }
             }
-            self.tell_one(id, &name, &message, edits);
+            // Also one with more in it than a client may be behind: it was asked for, and half of it would be a lie.
+            let numbered = edits.into_iter().chain(self.own_numbers(id, &name, &message)).collect();
+            if let Some(edits) = self.in_its_dialect(id, &name, &message, numbered)
+                && let Some(client) = self.clients.get_mut(&id)
+            {
+                client.event(message, edits);
+            }
         }
         if ended {
             self.tell_one(id, "terminated", &event("terminated", None), SmallVec::new());
@@ -177,36 +183,51 @@ impl Session {
         &mut self,
         id: ClientId,
         name: &str,
-        message: &breakroom_dap::Message,
-        mut edits: SmallVec<[breakroom_dap::Edit; 2]>,
+        message: &Message,
+        mut edits: SmallVec<[Edit; 2]>,
     ) {
-        edits.extend((name == "stopped").then(|| self.hit_numbers(id, message, None)).flatten());
+        edits.extend(self.own_numbers(id, name, message));
         self.tell_edited(id, name, message, edits);
     }
 
-    /// The same with all edits that are particular to the client.
+    /// The same with the client's numbers in it already.
     pub(crate) fn tell_edited(
         &mut self,
         id: ClientId,
         name: &str,
-        message: &breakroom_dap::Message,
-        mut edits: SmallVec<[breakroom_dap::Edit; 2]>,
+        message: &Message,
+        edits: SmallVec<[Edit; 2]>,
     ) {
+        let Some(edits) = self.in_its_dialect(id, name, message, edits) else { return };
         let in_company = self.clients.len() > 1;
         let Some(client) = self.clients.get_mut(&id) else { return };
+        // Alone, a client that is behind makes the engine wait and loses nothing; in company it must not hold up others.
+        if in_company {
+            client.event_in_company(message.clone(), edits);
+        } else {
+            client.event(message.clone(), edits);
+        }
+    }
+
+    fn own_numbers(&self, id: ClientId, name: &str, message: &Message) -> Option<Edit> {
+        (name == "stopped").then(|| self.hit_numbers(id, message, None)).flatten()
+    }
+
+    /// The edits that make an event this client's own. `None` if it did not declare that it can take it.
+    fn in_its_dialect(
+        &self,
+        id: ClientId,
+        name: &str,
+        message: &Message,
+        mut edits: SmallVec<[Edit; 2]>,
+    ) -> Option<SmallVec<[Edit; 2]>> {
+        let client = self.clients.get(&id)?;
         if !edge::wants(&client.declared, name) {
-            return;
+            return None;
         }
         if let Some(body) = message.payload() {
             edits.extend(edge::to_client(client.dialect(), name, body));
         }
-        // Alone, a client that is behind makes the engine wait and loses nothing; in company it must not hold up others.
-        if in_company && name == "output" && client.is_behind() {
-            return client.miss_output();
-        }
-        client.event(message.clone(), edits);
-        if in_company {
-            client.cut_off_if_hopeless();
-        }
+        Some(edits)
     }
 }

@@ -28,6 +28,7 @@ mod minted;
 mod moving;
 mod node;
 mod others;
+mod outbox;
 mod picture;
 mod reads;
 mod references;

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Envelope, Json, Message, event};
+use bytes::Bytes;
+use memchr::memmem;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
@@ -14,7 +16,7 @@ use crate::threads::{Epoch, Threads};
 
 /// As much of the console as a late joiner gets.
 const OUTPUT_BYTES: usize = 256 << 10;
-/// What a kept message takes besides its text.
+/// What a kept message takes besides its text, most of it in the queue of whoever is shown it.
 const OVERHEAD: usize = 512;
 
 type Told = (Message, SmallVec<[Edit; 2]>);
@@ -28,7 +30,7 @@ pub(crate) struct Picture {
     threads: BTreeMap<i64, Told>,
     /// Modules and sources by the raw text that identifies them, in the order they appeared.
     loaded: Vec<(Loaded, Told)>,
-    output: VecDeque<Told>,
+    output: VecDeque<Output>,
     output_bytes: usize,
     /// The last stop of each thread that has stopped, with the epoch that it began; the latest is last.
     stops: Vec<Stop>,
@@ -36,6 +38,30 @@ pub(crate) struct Picture {
     progress: Vec<(Box<[u8]>, Told)>,
     exited: Option<Told>,
     terminated: Option<Told>,
+}
+
+/// Output passes in floods and few of it is ever shown, so it is kept as it came and scanned again then.
+#[derive(Debug)]
+enum Output {
+    Plain(Bytes),
+    /// With references that the hub gave.
+    Edited(Box<Told>),
+}
+
+impl Output {
+    fn len(&self) -> usize {
+        match self {
+            Output::Plain(bytes) => bytes.len(),
+            Output::Edited(told) => told.0.len(),
+        }
+    }
+
+    fn told(&self) -> Option<Told> {
+        match self {
+            Output::Plain(bytes) => Some((Message::from_engine(bytes.clone()).ok()?, SmallVec::new())),
+            Output::Edited(told) => Some((**told).clone()),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -56,13 +82,13 @@ impl Picture {
     /// Takes note of an event that is being told to everybody.
     pub fn note(&mut self, message: &Message, edits: &SmallVec<[Edit; 2]>, threads: &Threads) {
         let Envelope::Event { event } = message.envelope() else { return };
-        let told = (message.clone(), edits.clone());
+        let told = || (message.clone(), edits.clone());
         let body = message.payload();
         let thread = || body.and_then(|body| body.i64("threadId"));
         match &**event {
-            "process" => self.process = Some(told),
-            "exited" => self.exited = Some(told),
-            "terminated" => self.terminated = Some(told),
+            "process" => self.process = Some(told()),
+            "exited" => self.exited = Some(told()),
+            "terminated" => self.terminated = Some(told()),
             "capabilities" => {
                 let said = body.and_then(|body| body.get("capabilities")).and_then(Json::raw);
                 let said: Option<Map<String, Value>> = said.and_then(|raw| serde_json::from_slice(raw).ok());
@@ -74,13 +100,13 @@ impl Picture {
                 };
                 self.progress.retain(|(known, _)| **known != *id);
                 if &**event == "progressStart" {
-                    self.progress.push((id.into(), told));
+                    self.progress.push((id.into(), told()));
                 }
             }
             "stopped" => {
                 let thread = thread();
                 self.stops.retain(|stop| stop.thread != thread);
-                self.stops.push(Stop { thread, epoch: threads.epoch(thread), told });
+                self.stops.push(Stop { thread, epoch: threads.epoch(thread), told: told() });
             }
             "thread" => match (thread(), body.and_then(|body| body.str("reason")).as_deref()) {
                 (Some(thread), Some("exited")) => {
@@ -88,26 +114,31 @@ impl Picture {
                     self.stops.retain(|stop| stop.thread != Some(thread));
                 }
                 (Some(thread), _) => {
-                    self.threads.insert(thread, told);
+                    self.threads.insert(thread, told());
                 }
                 (None, _) => {}
             },
-            "output" => self.note_output(told),
-            "module" => self.note_loaded(told, Loaded::Module, "module", "id"),
-            "loadedSource" => self.note_loaded(told, Loaded::Source, "source", "path"),
+            "output" => self.note_output(message, edits),
+            "module" => self.note_loaded(told(), Loaded::Module, "module", "id"),
+            "loadedSource" => self.note_loaded(told(), Loaded::Source, "source", "path"),
             _ => {}
         }
     }
 
-    fn note_output(&mut self, told: Told) {
-        let category = told.0.payload().and_then(|body| body.str("category"));
-        if category.as_deref() == Some("telemetry") {
+    fn note_output(&mut self, message: &Message, edits: &SmallVec<[Edit; 2]>) {
+        // A plain search first: nearly no output says the word at all.
+        let is_telemetry = || message.payload()?.str("category").map(|category| category == "telemetry");
+        if memmem::find(message.bytes(), b"telemetry").is_some() && is_telemetry() == Some(true) {
             return;
         }
-        self.output_bytes += told.0.len() + OVERHEAD;
-        self.output.push_back(told);
+        let output = match edits.is_empty() {
+            true => Output::Plain(message.bytes().clone()),
+            false => Output::Edited(Box::new((message.clone(), edits.clone()))),
+        };
+        self.output_bytes += output.len() + OVERHEAD;
+        self.output.push_back(output);
         while self.output_bytes > OUTPUT_BYTES {
-            let Some((dropped, _)) = self.output.pop_front() else { return };
+            let Some(dropped) = self.output.pop_front() else { return };
             self.output_bytes -= dropped.len() + OVERHEAD;
         }
     }
@@ -169,9 +200,10 @@ impl Picture {
         let process = capabilities.into_iter().chain(self.process.clone());
         let loaded = self.loaded.iter().map(|(_, told)| told);
         let progress = self.progress.iter().map(|(_, told)| told);
-        let known = self.threads.values().chain(loaded).chain(&self.output).chain(progress);
         process
-            .chain(known.cloned())
+            .chain(self.threads.values().chain(loaded).cloned())
+            .chain(self.output.iter().filter_map(Output::told))
+            .chain(progress.cloned())
             .chain(self.runs(threads))
             .chain(self.exited.clone())
             .chain(self.terminated.clone())

@@ -88,16 +88,32 @@ impl Client {
     /// Takes messages until the next response, and makes sure that it is a success.
     pub fn read_answer(&mut self) -> Result<usize> {
         loop {
-            let message = self.read()?;
-            let head = &message[..message.len().min(256)];
-            if memmem::find(head, b"\"type\":\"response\"").is_none() {
-                continue;
+            if let Some(length) = self.read_if_answer()? {
+                return Ok(length);
             }
-            if memmem::find(head, b"\"success\":true").is_none() {
-                bail!("a request failed: {}", String::from_utf8_lossy(message));
-            }
-            return Ok(message.len());
         }
+    }
+
+    /// The same, and how many messages came before it.
+    pub fn count_until_answer(&mut self) -> Result<u64> {
+        let mut before = 0;
+        while self.read_if_answer()?.is_none() {
+            before += 1;
+        }
+        Ok(before)
+    }
+
+    /// Takes one message, and gives its length if it is a response. That must be a success.
+    fn read_if_answer(&mut self) -> Result<Option<usize>> {
+        let message = self.read()?;
+        let head = &message[..message.len().min(256)];
+        if memmem::find(head, b"\"type\":\"response\"").is_none() {
+            return Ok(None);
+        }
+        if memmem::find(head, b"\"success\":true").is_none() {
+            bail!("a request failed: {}", String::from_utf8_lossy(message));
+        }
+        Ok(Some(message.len()))
     }
 
     pub fn call(&mut self, command: &str, arguments: &Value) -> Result<Value> {
@@ -134,6 +150,18 @@ impl Client {
         let scopes = self.call("scopes", &json!({"frameId": frame}))?;
         let reference = &scopes["body"]["scopes"][0]["variablesReference"];
         reference.as_i64().context("the adapter has no variables")
+    }
+
+    /// Takes part in a session that has its debuggee; what is shown of it is still to be read.
+    pub fn join(&mut self, attach: &Value) -> Result<()> {
+        self.call("initialize", &json!({"adapterID": "bench", "clientID": "bench"}))?;
+        self.call("attach", attach)?;
+        self.call("configurationDone", &json!({})).map(drop)
+    }
+
+    /// Takes messages until this event.
+    pub fn wait_for(&mut self, event: &str) -> Result<()> {
+        self.wait(|message| message["event"] == event).map(drop)
     }
 
     /// Ends the session, so that the next one measured has the machine to itself.

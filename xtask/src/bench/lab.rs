@@ -82,9 +82,24 @@ impl Lab {
             }
             std::thread::yield_now();
         }
-        let mut listen = self.breakroom(&room, &["dap", "--listen", "127.0.0.1:0"]);
-        let (door, port) = Process::listening(&mut listen)?;
+        let (door, port) = self.door(&room, &[])?;
         Ok(Hub { room, port, _door: door, daemon })
+    }
+
+    /// A door that listens on TCP, and where.
+    pub fn door(&self, room: &Path, more: &[&str]) -> Result<(Process, u16)> {
+        let arguments = [&["dap", "--listen", "127.0.0.1:0"], more].concat();
+        Process::listening(&mut self.breakroom(room, &arguments))
+    }
+
+    /// The id of the only session that a hub has.
+    pub fn only_session(&self, hub: &Hub) -> Result<String> {
+        let output = self.breakroom(&hub.room, &["ls", "--json"]).output()?;
+        let sessions: Vec<Value> = serde_json::from_slice(&output.stdout)?;
+        match &sessions[..] {
+            [session] => Ok(session["id"].as_str().context("a session has an id")?.to_owned()),
+            others => bail!("there are {} sessions instead of one", others.len()),
+        }
     }
 
     pub fn session(&self, route: Route, hub: &Hub) -> Result<Session> {
@@ -113,7 +128,7 @@ impl Lab {
     }
 
     /// The arguments of `launch` that make the hub start the same adapter as is reached directly.
-    fn launch(&self, route: Route) -> Value {
+    pub fn launch(&self, route: Route) -> Value {
         let program = self.adapter.to_string_lossy();
         let adapter = match route {
             Route::HubTcp => {
@@ -198,7 +213,7 @@ fn on_stdio(command: &mut Command) -> Result<(Client, Vec<Process>)> {
     Ok((Client::on(&mut process.child)?, vec![process]))
 }
 
-fn connect(port: u16) -> Result<Client> {
+pub fn connect(port: u16) -> Result<Client> {
     Client::over(TcpStream::connect(("127.0.0.1", port))?)
 }
 

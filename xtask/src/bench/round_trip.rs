@@ -12,9 +12,13 @@ use super::lab::{Lab, Route, Session};
 
 /// The best round's p50 and p99, in microseconds.
 #[derive(Clone, Copy)]
-struct Best {
-    p50: f64,
+pub struct Best {
+    pub p50: f64,
     p99: f64,
+}
+
+impl Best {
+    pub const NONE: Best = Best { p50: f64::INFINITY, p99: f64::INFINITY };
 }
 
 pub fn measure(lab: &Lab, effort: Effort) -> Result<Vec<Figure>> {
@@ -39,25 +43,30 @@ pub fn measure(lab: &Lab, effort: Effort) -> Result<Vec<Figure>> {
     ])
 }
 
-/// All sessions live at once and take turns, so that whatever disturbs the machine disturbs them alike.
 fn compare<const N: usize>(lab: &Lab, effort: Effort, routes: [Route; N]) -> Result<[Best; N]> {
     let hub = lab.hub("round-trip")?;
     let mut sessions = Vec::new();
     for route in routes {
         sessions.push(lab.session(route, &hub)?);
     }
-    let mut best = [Best { p50: f64::INFINITY, p99: f64::INFINITY }; N];
+    let mut best = [Best::NONE; N];
+    take_turns(effort, &mut sessions, &mut best)?;
+    for session in sessions {
+        session.client.end()?;
+    }
+    Ok(best)
+}
+
+/// All sessions live at once and take turns, so that whatever disturbs the machine disturbs them alike.
+pub fn take_turns(effort: Effort, sessions: &mut [Session], best: &mut [Best]) -> Result<()> {
     for _ in 0..effort.pick(6, 20) {
-        for (session, best) in sessions.iter_mut().zip(&mut best) {
+        for (session, best) in sessions.iter_mut().zip(&mut *best) {
             let round = round(session, effort.pick(500, 1500))?;
             best.p50 = best.p50.min(round.p50);
             best.p99 = best.p99.min(round.p99);
         }
     }
-    for session in sessions {
-        session.client.end()?;
-    }
-    Ok(best)
+    Ok(())
 }
 
 fn round(session: &mut Session, count: u64) -> Result<Best> {

@@ -22,5 +22,6 @@ mod roles;
 mod sharing;
 mod silence;
 mod simulation;
+mod slow;
 mod starting;
 mod transparency;

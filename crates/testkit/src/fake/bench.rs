@@ -1,7 +1,9 @@
 //! Replies for speed figures: bodies of the size asked for, built once, and floods of events.
 //!
 //! `variables` with `"bench": {"bytes": N, "variables": n}` is answered with a body of about N bytes in n variables;
-//! `flood` with `"bench": {"events": N}` emits N `output` events and is then answered. All else is answered by default.
+//! `flood` with `"bench": {"events": N}` emits N `output` events and is then answered; `stop` with `"bench": {"modules": N}`
+//! emits N modules, says that thread 1 stopped and is then answered; `tally` is answered with how many requests came before
+//! it and with the number of this process. All else is answered by default.
 
 use std::process::ExitCode;
 
@@ -13,7 +15,9 @@ use super::peer::Peer;
 
 pub fn serve(peer: &mut Peer) -> ExitCode {
     let mut bodies = Bodies::default();
+    let mut requests = 0_u64;
     while let Some(Frame::Message(request)) = peer.receive_bytes() {
+        requests += 1;
         // The smallest request decides how many messages a second can be measured, so it is not parsed.
         if let Some(seq) = plain_variables(&request) {
             variables(peer, seq, SMALL_BODY);
@@ -34,6 +38,21 @@ pub fn serve(peer: &mut Peer) -> ExitCode {
                     peer.send_after_seq(&[OUTPUT_EVENT]);
                 }
                 defaults::respond(peer, &request, true, Value::Null);
+            }
+            Some("stop") => {
+                for id in 0..wish["modules"].as_u64().unwrap_or_default() {
+                    let module =
+                        json!({"id": id, "name": format!("module{id}"), "path": format!("/lib/{id}.so")});
+                    defaults::event(peer, "module", json!({"reason": "new", "module": module}));
+                }
+                let stop = json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true});
+                defaults::event(peer, "stopped", stop);
+                defaults::respond(peer, &request, true, Value::Null);
+            }
+            Some("tally") => {
+                requests -= 1;
+                let body = json!({"requests": requests, "pid": std::process::id()});
+                defaults::respond(peer, &request, true, body);
             }
             _ => {
                 if defaults::answer(peer, &request) == Next::End {
