@@ -150,7 +150,9 @@ impl Session {
             let engine = id.and_then(Json::as_i64);
             let number =
                 |client: &ClientId| (*client, engine.map(|engine| self.ledger.alias(*client, engine)));
-            self.clients.keys().map(number).collect()
+            // Who does not hear of it now is told no number of it later.
+            let hearing = self.clients.iter().filter(|(_, client)| client.hears());
+            hearing.map(|(id, _)| id).map(number).collect()
         } else {
             owners.into_iter().map(|(client, number)| (client, Some(number))).collect()
         };
@@ -166,15 +168,42 @@ impl Session {
         let changed = self.ledger.forget(client);
         self.tell_of_others();
         let filters = self.ledger.exceptions.forget(client);
+        if self.engine_goes_on() && !self.clients.is_empty() {
+            changed.into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
+            filters.into_iter().for_each(|message| self.tell_filters(message));
+        }
+    }
+
+    fn engine_goes_on(&mut self) -> bool {
         // Delve must not be asked for anything after a failed launch.
         let goes_on = matches!(self.ending, Ending::No) && !matches!(self.launch, Launch::Failed { .. });
-        let alive = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
-        if alive && goes_on && !self.clients.is_empty() {
-            changed.into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
-            if let (Some(message), Some(node)) = (filters, self.root()) {
-                let pending = Pending { command: "setExceptionBreakpoints".into(), purpose: Purpose::Nobody };
-                node.push(Lane::Normal, Waiting::new(message, Edits::new(), Some(pending)));
-            }
+        // What waits for one that is not ready yet will reach it.
+        goes_on && self.root().is_some_and(|node| !matches!(node.phase, Phase::Ending | Phase::Ended { .. }))
+    }
+
+    fn tell_filters(&mut self, message: Message) {
+        let pending = Pending { command: "setExceptionBreakpoints".into(), purpose: Purpose::Nobody };
+        if let Some(node) = self.root() {
+            node.push(Lane::Normal, Waiting::new(message, Edits::new(), Some(pending)));
+        }
+    }
+
+    /// Tells a new engine what the last one knew.
+    pub(crate) fn renew_breakpoints(&mut self) {
+        self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
+        let filters = self.ledger.exceptions.all();
+        self.ledger.exceptions.tell(None);
+        filters.into_iter().for_each(|message| self.tell_filters(message));
+    }
+
+    /// Filters that were refused must not come back with what others want.
+    pub(crate) fn on_exceptions_refused(&mut self, client: ClientId, seq: FromClient, command: &str) {
+        if command != "setExceptionBreakpoints" {
+            return;
+        }
+        let left = self.ledger.exceptions.failed(client, seq);
+        if let Some(message) = left.filter(|_| self.engine_goes_on()) {
+            self.tell_filters(message);
         }
     }
 
@@ -186,9 +215,10 @@ impl Session {
     ) -> Result<(), Failure> {
         self.engine_is_there("setExceptionBreakpoints")?;
         self.note_breakpoints(client, "setExceptionBreakpoints", message.payload());
-        let merged = self.ledger.exceptions.set(client, message);
+        let merged = self.ledger.exceptions.set(client, seq, message);
         if let Some(answer) = self.ledger.exceptions.known(&merged) {
             let body = Some(answer).filter(|answer| !answer.is_null());
+            self.ledger.exceptions.agreed(client, seq);
             self.answer(client, seq, "setExceptionBreakpoints", body);
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! One client of the session: what it declared, how far it has come, and what waits to be sent to it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use breakroom_dap::view::Initialize;
@@ -27,6 +28,8 @@ pub(crate) struct Client {
     pub asked: HashMap<ToClient, Asked>,
     pub belief: Belief,
     pub told_of_others: ToldOfOthers,
+    /// The outputs of the picture that it heard as they came, before it was made a joiner; without end until then.
+    pub heard_live: Range<u64>,
     told: Told,
     outbox: Outbox,
 }
@@ -105,6 +108,7 @@ impl Client {
             asked: HashMap::new(),
             belief: Belief::default(),
             told_of_others: ToldOfOthers::default(),
+            heard_live: 0..0,
             told: Told::Nothing,
             outbox: Outbox::default(),
         }
@@ -127,6 +131,12 @@ impl Client {
 
     pub fn is_leaving(&self) -> bool {
         matches!(self.phase, Phase::Leaving(_))
+    }
+
+    /// Whether it is told what happens.
+    pub fn hears(&self) -> bool {
+        let deaf = matches!(self.phase, Phase::Connected | Phase::Joining { .. } | Phase::Leaving(_));
+        self.access.is_granted() && !deaf
     }
 
     /// Queues an event for a client that is alone, in the order and as often as it tolerates it.
@@ -152,10 +162,7 @@ impl Client {
         edits: SmallVec<[Edit; 2]>,
         push: impl FnOnce(&mut Outbox, Outgoing),
     ) {
-        if matches!(self.phase, Phase::Connected | Phase::Leaving(_)) || !self.access.is_granted() {
-            return;
-        }
-        if matches!(self.phase, Phase::Joining { .. }) {
+        if !self.hears() {
             return;
         }
         if is_terminated(&message) {

@@ -18,7 +18,10 @@ impl Session {
         let Some(known) = self.nodes.get_mut(&node) else { return };
         known.threads.on_continued(thread, all);
         let resumer = known.threads.resumer(thread);
-        let hushed = known.hushed == Hushed::Continued;
+        let hushed = known.hushed != Hushed::Nothing;
+        if hushed {
+            known.hushed = Hushed::ContinuedAsItSaid;
+        }
         self.forget_ended_references();
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
             let Some(client) = self.clients.get_mut(&id) else { continue };

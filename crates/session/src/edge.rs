@@ -9,8 +9,32 @@ use smallvec::SmallVec;
 
 type Edits = SmallVec<[Edit; 2]>;
 
-/// Events that a client gets only if it said that it knows them.
+/// Clients that read nothing any more after an event that they do not know, by `clientID`, with those that they know.
+const KNOWS_ONLY: [(&str, &[&str]); 1] = [(
+    "hx",
+    &[
+        "initialized",
+        "stopped",
+        "continued",
+        "exited",
+        "terminated",
+        "thread",
+        "output",
+        "breakpoint",
+        "module",
+        "loadedSource",
+        "process",
+        "capabilities",
+        "memory",
+    ],
+)];
+
+/// Events that a client gets only if it said that it knows them, or is known to survive them.
 pub(crate) fn wants(client: &Initialize, event: &str) -> bool {
+    let knows_only = KNOWS_ONLY.iter().find(|(name, _)| client.client_id.as_deref() == Some(name));
+    if knows_only.is_some_and(|(_, known)| !known.contains(&event)) {
+        return false;
+    }
     match event {
         "progressStart" | "progressUpdate" | "progressEnd" => client.progress,
         "invalidated" => client.invalidated,

@@ -356,7 +356,10 @@ impl Session {
                     self.leave(client);
                 }
                 "terminate" => self.answer(client, seq, "terminate", None),
-                command => self.refuse(client, seq, command, refusal),
+                command => {
+                    self.refuse(client, seq, command, refusal);
+                    self.on_exceptions_refused(client, seq, command);
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use breakroom_dap::view::{Capabilities, Run};
 use breakroom_dap::{Edit, Json, Message, event, event_with};
+use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::belief::Belief;
@@ -80,6 +81,13 @@ impl Session {
             let exact = answer.payload().filter(|body| body.is_object()).and_then(Json::raw).unwrap_or(b"{}");
             client.event(event_with("capabilities", "capabilities", exact), SmallVec::new());
         }
+        let heard_live = client.heard_live.end == u64::MAX;
+        if heard_live && client.belief.running(None, true) {
+            // It heard of a stop, and would not hear of its end; if it lasts, it is shown again.
+            let body = json!({"threadId": 0, "allThreadsContinued": true});
+            client.event(event("continued", Some(body)), SmallVec::new());
+        }
+        client.heard_live.end = client.heard_live.end.min(self.picture.outputs());
         let heard = match client.phase {
             ClientPhase::Configuring => Heard::Initialized,
             _ => Heard::Nothing,
@@ -155,7 +163,8 @@ impl Session {
     fn show(&mut self, id: ClientId) {
         let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else { return };
         let ended = matches!(node.phase, Phase::Ended { .. });
-        for (message, edits) in self.picture.events(&node.threads) {
+        let heard_live = self.clients.get(&id).map_or(0..0, |client| client.heard_live.clone());
+        for (message, edits) in self.picture.events(&node.threads, &heard_live) {
             let name = message.event_name().unwrap_or_default().to_owned();
             let Run { thread, all, .. } = Run::of(message.payload());
             if let Some(client) = self.clients.get_mut(&id) {

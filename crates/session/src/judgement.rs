@@ -102,6 +102,11 @@ impl Judgement {
         self.stops.iter().any(is_it)
     }
 
+    /// Whether this very thread announced one of the stops.
+    pub fn is_about(&self, thread: Option<i64>) -> bool {
+        self.stops.iter().any(|stop| Run::of(stop.payload()).thread == thread)
+    }
+
     /// Judges one more stop that came with the first.
     pub fn and(&mut self, stop: Message) {
         self.stops.push(stop);

@@ -99,11 +99,19 @@ impl Session {
             return false;
         };
         match name {
-            // It runs after all, or will never run again: there is no stop left to judge.
-            "continued" | "exited" | "terminated" => {
+            // It runs after all: there is no stop left to judge, and nobody ever thought otherwise.
+            "continued" => {
                 self.drop_judgement(node);
-                // Nobody ever thought otherwise.
                 self.hush(node);
+                false
+            }
+            "exited" | "terminated" => {
+                self.conclude(node, Some(Trouble::Unknown));
+                false
+            }
+            // It ran and stopped again by itself; what was judged is past.
+            "stopped" if judgement.is_about(Run::of(message.payload()).thread) => {
+                self.conclude(node, Some(Trouble::Unknown));
                 false
             }
             _ if judgement.held.len() >= MOST_HELD => {
@@ -126,9 +134,13 @@ impl Session {
     fn ask_engine(&mut self, node: NodeId, command: &str, message: Message) {
         let Some(known) = self.nodes.get_mut(&node) else { return };
         let Some(judgement) = &known.judgement else { return };
+        let thread = judgement.stops.last().and_then(|stop| Run::of(stop.payload()).thread);
         let pending = Pending { command: command.into(), purpose: Purpose::Judgement(judgement.number) };
+        let mut waiting = Waiting::new(message, SmallVec::new(), Some(pending));
+        // The frame that it names is that stop's.
+        waiting.uses.extend(thread.map(|thread| known.threads.life(thread)));
         // Before whatever clients ask meanwhile, and never behind a `pause`.
-        known.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), Some(pending)));
+        known.push(Lane::Urgent, waiting);
     }
 
     /// The engine answered a question about a stop, or did not want to.
@@ -215,9 +227,7 @@ impl Session {
 
     /// The verdict: the stop is told, or the program goes on. What was held is told behind it.
     pub(crate) fn conclude(&mut self, node: NodeId, trouble: Option<Trouble>) {
-        let Some(judgement) = self.nodes.get_mut(&node).and_then(|node| node.judgement.take()) else {
-            return;
-        };
+        let Some(judgement) = self.take_judgement(node) else { return };
         let Judgement { stops, resumer, held, findings, .. } = judgement;
         let Findings { wanted, logs, trouble: found, place, .. } = findings;
         let trouble = trouble.or(found);
@@ -281,7 +291,9 @@ impl Session {
         message: &Message,
         success: bool,
     ) {
-        if success {
+        // A refusal means nothing to one that went on by itself meanwhile.
+        let waits = self.nodes.get(&node).is_some_and(|node| node.hushed == Hushed::Continued);
+        if success || !waits {
             return;
         }
         let reason = message.failure_text().unwrap_or_default();
@@ -297,10 +309,23 @@ impl Session {
 
     /// There is nothing to judge any more. Nobody knows of the stop, and what came behind it is told.
     pub(crate) fn drop_judgement(&mut self, node: NodeId) {
-        let Some(judgement) = self.nodes.get_mut(&node).and_then(|node| node.judgement.take()) else {
-            return;
-        };
+        let Some(judgement) = self.take_judgement(node) else { return };
         judgement.held.into_iter().for_each(|message| self.on_event(node, message));
+    }
+
+    /// Nothing more is asked for it.
+    fn take_judgement(&mut self, node: NodeId) -> Option<Judgement> {
+        let known = self.nodes.get_mut(&node)?;
+        known.withdraw_questions();
+        known.judgement.take()
+    }
+
+    /// A question was not asked in time.
+    pub(crate) fn judged_too_late(&mut self, node: NodeId, number: u64) {
+        let is_it = |judgement: &Judgement| judgement.number == number;
+        if self.nodes.get(&node).and_then(|node| node.judgement.as_ref()).is_some_and(is_it) {
+            self.conclude(node, Some(Trouble::Unknown));
+        }
     }
 
     /// A resume of a thread that stopped without anybody's knowing.

@@ -99,12 +99,18 @@ impl Session {
         let Some(client) = self.clients.get_mut(&id) else { return Ok(()) };
         // Whoever must still prove who it is starts no process.
         let trusted = client.access.present(None);
+        let now = self.picture.outputs();
+        client.heard_live = now..if trusted { u64::MAX } else { now };
         match self.fixed_engine(id).filter(|_| trusted) {
             _ if trusted && self.root.is_some() => {
                 self.answer_initialize();
                 self.announce();
             }
-            Some(fixed) => self.start_engine(fixed),
+            Some(fixed) => {
+                self.start_engine(fixed);
+                // There may have been another one that was configured and is gone.
+                self.renew_breakpoints();
+            }
             None => {
                 let base = Value::Object(self.setup.base_capabilities.clone());
                 let answer = breakroom_dap::response(seq.0, "initialize", Some(base));
@@ -200,7 +206,7 @@ impl Session {
             };
             self.start_engine(chosen.ok_or_else(|| nothing_to_choose_by(command))?);
             // One that was replaced may have been configured already.
-            self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
+            self.renew_breakpoints();
         } else {
             self.engine_is_there(command)?;
         }

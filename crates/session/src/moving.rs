@@ -64,7 +64,8 @@ impl Session {
     }
 
     pub(crate) fn on_client_arrived(&mut self, id: ClientId, traveller: Traveller) {
-        let Traveller { client, attach } = traveller;
+        let Traveller { mut client, attach } = traveller;
+        client.heard_live = 0..0;
         let command = attach.command().unwrap_or_default().to_owned();
         if !self.has_debuggee() {
             self.clients.insert(id, client);

@@ -91,6 +91,8 @@ pub(crate) enum Hushed {
     Nothing,
     /// That it goes on: the hub let it, and nobody knows that it stopped.
     Continued,
+    /// The same, and it has said so.
+    ContinuedAsItSaid,
 }
 
 /// Whether somebody wants the program to stop, wherever it is.
@@ -338,15 +340,30 @@ impl Node {
         self.pending.get(&request)?.asker()
     }
 
-    /// Takes back a request that was not sent yet.
+    /// Takes back a request that was not sent yet. Filters stay: what others want may be told together with them.
     pub fn withdraw(&mut self, client: ClientId, asked: FromClient) -> Option<Pending> {
         let is_it = |waiting: &Waiting| {
-            waiting.pending.as_ref().is_some_and(|pending| pending.is_from(client, asked))
+            let pending = waiting.pending.as_ref();
+            pending.is_some_and(|it| it.is_from(client, asked) && &*it.command != "setExceptionBreakpoints")
         };
         let at = self.lanes.normal.iter().rposition(is_it)?;
         let waiting = self.lanes.normal.remove(at)?;
         self.lanes.bytes -= waiting.message.len();
         waiting.pending
+    }
+
+    /// Takes back what was to be asked about a stop.
+    pub fn withdraw_questions(&mut self) {
+        let is_question = |waiting: &Waiting| {
+            let purpose = waiting.pending.as_ref().map(|pending| &pending.purpose);
+            matches!(purpose, Some(Purpose::Judgement(_)))
+        };
+        let Lanes { urgent, bytes, .. } = &mut self.lanes;
+        urgent.retain(|waiting| {
+            let question = is_question(waiting);
+            *bytes -= if question { waiting.message.len() } else { 0 };
+            !question
+        });
     }
 
     /// The requests of this client that have no answer, sent or not, in the order they were asked.

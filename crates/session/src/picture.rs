@@ -3,6 +3,7 @@
 //! It is kept from the engine's own events as they pass, so a late joiner costs the engine nothing.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Envelope, Json, Message, event};
@@ -32,6 +33,8 @@ pub(crate) struct Picture {
     loaded: Vec<(Loaded, Told)>,
     output: VecDeque<Output>,
     output_bytes: usize,
+    /// How many outputs there ever were, also those that are forgotten.
+    outputs: u64,
     /// The last stop of each thread that has stopped, with the epoch that it began; the latest is last.
     stops: Vec<Stop>,
     /// What is in progress, by the raw text of its id.
@@ -137,6 +140,7 @@ impl Picture {
         };
         self.output_bytes += output.len() + OVERHEAD;
         self.output.push_back(output);
+        self.outputs += 1;
         while self.output_bytes > OUTPUT_BYTES {
             let Some(dropped) = self.output.pop_front() else { return };
             self.output_bytes -= dropped.len() + OVERHEAD;
@@ -193,16 +197,23 @@ impl Picture {
         self.terminated.is_some()
     }
 
-    /// The events that tell a joiner everything, in an order any client understands.
-    pub fn events(&self, threads: &Threads) -> Vec<Told> {
+    /// How many outputs there were so far.
+    pub fn outputs(&self) -> u64 {
+        self.outputs
+    }
+
+    /// The events that tell a joiner everything but the outputs that it heard, in an order any client understands.
+    pub fn events(&self, threads: &Threads, heard: &Range<u64>) -> Vec<Told> {
         let capabilities = || plain("capabilities", json!({"capabilities": self.capabilities}));
         let capabilities = (!self.capabilities.is_empty()).then(capabilities);
         let process = capabilities.into_iter().chain(self.process.clone());
         let loaded = self.loaded.iter().map(|(_, told)| told);
         let progress = self.progress.iter().map(|(_, told)| told);
+        let oldest = self.outputs - self.output.len() as u64;
+        let output = (oldest..).zip(&self.output).filter(|(number, _)| !heard.contains(number));
         process
             .chain(self.threads.values().chain(loaded).cloned())
-            .chain(self.output.iter().filter_map(Output::told))
+            .chain(output.filter_map(|(_, output)| output.told()))
             .chain(progress.cloned())
             .chain(self.runs(threads))
             .chain(self.exited.clone())
@@ -274,7 +285,7 @@ mod tests {
             let body = message.payload().and_then(|body| body.raw()).unwrap();
             String::from_utf8(body.to_vec()).unwrap()
         };
-        picture.events(threads).iter().map(text).collect()
+        picture.events(threads, &(0..0)).iter().map(text).collect()
     }
 
     #[test]

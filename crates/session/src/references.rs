@@ -114,6 +114,9 @@ impl Session {
         if let Some(node) = self.nodes.get_mut(&node) {
             node.take_back_resume(&pending);
         }
+        if let Purpose::Judgement(number) = pending.purpose {
+            return self.judged_too_late(node, number);
+        }
         let others = match pending.purpose {
             Purpose::Client { then: Then::Serves(read), .. } => self.reads.give_up(read),
             _ => Vec::new(),

@@ -48,7 +48,7 @@ impl Session {
                     Then::Serves(read) => self.reads.answered(read, &message, success),
                     Then::Filters(told) => {
                         if success {
-                            self.ledger.exceptions.agreed(&told, &message);
+                            self.ledger.exceptions.answered(&told, &message);
                         }
                         (Vec::new(), None)
                     }
@@ -57,6 +57,11 @@ impl Session {
                         (Vec::new(), None)
                     }
                 };
+                match (&*pending.command, success) {
+                    ("setExceptionBreakpoints", true) => self.ledger.exceptions.agreed(client, seq),
+                    (command, false) => self.on_exceptions_refused(client, seq, command),
+                    _ => {}
+                }
                 self.note_lazy(node, life, &message);
                 self.note_place(life, &pending.command, message.payload().filter(|_| success));
                 if &*pending.command == "disconnect" {

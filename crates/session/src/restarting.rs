@@ -195,15 +195,11 @@ impl Session {
 
     /// What the new engine is told as soon as it says that it can be configured.
     fn configure_from_ledger(&mut self, new: NodeId, configures: bool) {
-        self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
-        let filters = self.ledger.exceptions.told();
-        self.ledger.exceptions.tell(None);
-        let Some(node) = self.nodes.get_mut(&new) else { return };
-        let done = configures.then(|| request("configurationDone", json!({})));
-        for message in filters.into_iter().chain(done) {
-            let command = message.command().unwrap_or_default().into();
-            let pending = Pending { command, purpose: Purpose::Nobody };
-            node.push(Lane::Normal, Waiting::new(message, SmallVec::new(), Some(pending)));
+        self.renew_breakpoints();
+        if let Some(node) = self.nodes.get_mut(&new).filter(|_| configures) {
+            let done = request("configurationDone", json!({}));
+            let pending = Pending { command: "configurationDone".into(), purpose: Purpose::Nobody };
+            node.push(Lane::Normal, Waiting::new(done, SmallVec::new(), Some(pending)));
         }
     }
 

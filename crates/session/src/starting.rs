@@ -103,6 +103,7 @@ impl Session {
                 if joins {
                     // What was held for it is in the picture that it will be shown.
                     client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
+                    client.heard_live = 0..0;
                 }
                 client.initialized_by(Outgoing { message: answer.clone(), edits, asks: None });
                 if joins {

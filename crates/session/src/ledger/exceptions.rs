@@ -4,22 +4,23 @@ use breakroom_dap::{Edit, Json, Message};
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::ids::ClientId;
+use crate::ids::{ClientId, FromClient};
 
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions {
-    /// The last request of each owner, in the order in which they came.
-    wants: Vec<(ClientId, Message)>,
+    /// What each owner wants, in the order in which they came: its last request, behind those that it falls back to if
+    /// the later ones fail.
+    wants: Vec<(ClientId, Vec<(FromClient, Message)>)>,
     /// What the engine was told last, and its answer once it agreed.
     telling: Option<(Value, Option<Value>)>,
 }
 
 impl Exceptions {
     /// What the engine is told when this client wants that: its own words, if nobody else wants more.
-    pub fn set(&mut self, client: ClientId, message: Message) -> Message {
+    pub fn set(&mut self, client: ClientId, seq: FromClient, message: Message) -> Message {
         match self.wants.iter_mut().find(|(owner, _)| *owner == client) {
-            Some((_, wanted)) => *wanted = message.clone(),
-            None => self.wants.push((client, message.clone())),
+            Some((_, wanted)) => wanted.push((seq, message.clone())),
+            None => self.wants.push((client, vec![(seq, message.clone())])),
         }
         self.merged(message)
     }
@@ -36,19 +37,37 @@ impl Exceptions {
     }
 
     /// It agreed. What it was told before that does not hold any more.
-    pub fn agreed(&mut self, told: &Value, answer: &Message) {
+    pub fn answered(&mut self, told: &Value, answer: &Message) {
         if let Some((_, agreed)) = self.telling.as_mut().filter(|(last, _)| last == told) {
             *agreed = Some(arguments(answer));
         }
     }
 
-    /// What the engine knows, for one that takes its place.
-    pub fn told(&self) -> Option<Message> {
-        self.wants.last().map(|(_, last)| self.merged(last.clone()))
-    }
-
     pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
         self.wants.iter_mut().filter(|(owner, _)| *owner == from).for_each(|(owner, _)| *owner = to);
+    }
+
+    /// A request was agreed to: what it replaced is history.
+    pub fn agreed(&mut self, client: ClientId, seq: FromClient) {
+        let wanted = self.wants.iter_mut().find(|(owner, _)| *owner == client);
+        if let Some((_, wanted)) = wanted
+            && let Some(at) = wanted.iter().position(|(asked, _)| *asked == seq)
+        {
+            wanted.drain(..at);
+        }
+    }
+
+    /// A request failed, and its owner wants what it wanted before. Says what the engine is told, if others may have
+    /// been told together with it.
+    pub fn failed(&mut self, client: ClientId, seq: FromClient) -> Option<Message> {
+        self.telling = None;
+        let at = self.wants.iter().position(|(owner, _)| *owner == client)?;
+        let wanted = &mut self.wants[at].1;
+        wanted.remove(wanted.iter().rposition(|(asked, _)| *asked == seq)?);
+        if wanted.is_empty() {
+            self.wants.remove(at);
+        }
+        if self.wants.iter().any(|(owner, _)| *owner != client) { self.all() } else { None }
     }
 
     /// What the engine is told when this client wants nothing any more.
@@ -56,10 +75,21 @@ impl Exceptions {
         let at = self.wants.iter().position(|(owner, _)| *owner == client)?;
         let (_, left) = self.wants.remove(at);
         self.telling = None;
-        let wanted = filters(&left).next().is_some() || options(&left).next().is_some();
+        let wanted =
+            left.iter().any(|(_, left)| filters(left).next().is_some() || options(left).next().is_some());
         let nothing =
             || breakroom_dap::request("setExceptionBreakpoints", serde_json::json!({"filters": []}));
-        wanted.then(|| self.wants.last().map_or_else(nothing, |(_, last)| self.merged(last.clone())))
+        wanted.then(|| self.all().unwrap_or_else(nothing))
+    }
+
+    /// What everybody wants, in the words of the last. `None` if nobody ever wanted anything.
+    pub fn all(&self) -> Option<Message> {
+        self.wants.last().and_then(|(_, wanted)| wanted.last()).map(|(_, last)| self.merged(last.clone()))
+    }
+
+    /// The last request of each owner.
+    fn last(&self) -> impl Iterator<Item = &Message> {
+        self.wants.iter().filter_map(|(_, wanted)| wanted.last().map(|(_, last)| last))
     }
 
     fn merged(&self, last: Message) -> Message {
@@ -67,13 +97,13 @@ impl Exceptions {
             return last;
         }
         let mut union: Vec<Value> = Vec::new();
-        for filter in self.wants.iter().flat_map(|(_, message)| filters(message)) {
+        for filter in self.last().flat_map(filters) {
             if !union.contains(&filter) {
                 union.push(filter);
             }
         }
         let mut strongest: Vec<Value> = Vec::new();
-        for option in self.wants.iter().flat_map(|(_, message)| options(message)) {
+        for option in self.last().flat_map(options) {
             match strongest.iter_mut().find(|known| known["filterId"] == option["filterId"]) {
                 // Two conditions on one filter: stopping always is what stops for both.
                 Some(known) if *known != option => {
@@ -148,19 +178,37 @@ mod tests {
         let first =
             wants(json!({"filters": ["raised"], "filterOptions": [{"filterId": "u", "condition": "x"}]}));
         assert_eq!(
-            exceptions.set(one, first.clone()).bytes(),
+            exceptions.set(one, FromClient(1), first.clone()).bytes(),
             first.bytes(),
             "a sole owner is not rephrased"
         );
-        let merged = exceptions
-            .set(two, wants(json!({"filters": ["uncaught"], "filterOptions": [{"filterId": "u"}]})));
+        let merged = exceptions.set(
+            two,
+            FromClient(1),
+            wants(json!({"filters": ["uncaught"], "filterOptions": [{"filterId": "u"}]})),
+        );
         assert_eq!(
             told(&merged),
             json!({"filters": ["raised", "uncaught"], "filterOptions": [{"filterId": "u"}]})
         );
-        let merged = exceptions.set(two, wants(json!({"filters": []})));
+        let merged = exceptions.set(two, FromClient(2), wants(json!({"filters": []})));
         assert_eq!(told(&merged)["filters"], json!(["raised"]));
+        exceptions.agreed(two, FromClient(2));
         assert_eq!(exceptions.forget(two).map(|message| told(&message)), None, "it wanted nothing");
         assert_eq!(exceptions.forget(one).map(|message| told(&message)), Some(json!({"filters": []})));
+    }
+
+    #[test]
+    fn what_failed_is_wanted_no_more_and_what_was_wanted_before_is_back() {
+        let (one, two) = (ClientId(1), ClientId(2));
+        let mut exceptions = Exceptions::default();
+        exceptions.set(one, FromClient(1), wants(json!({"filters": ["raised"]})));
+        exceptions.agreed(one, FromClient(1));
+        exceptions.set(one, FromClient(2), wants(json!({"filters": ["uncaught"]})));
+        assert!(exceptions.failed(one, FromClient(2)).is_none(), "nobody else was told with it");
+        let merged = exceptions.set(two, FromClient(1), wants(json!({"filters": []})));
+        assert_eq!(told(&merged)["filters"], json!(["raised"]));
+        let left = exceptions.failed(two, FromClient(1));
+        assert_eq!(left.map(|message| told(&message)["filters"].clone()), Some(json!(["raised"])));
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Shelf {
     spelling: Option<(String, Bytes)>,
     /// The last list of a client as it came; what a sole owner sends is told in its own words.
     last: Option<Message>,
-    /// What the owners wanted when the engine last agreed; a list that it refuses is undone.
+    /// What the owners wanted when an engine last agreed; a list that is refused is undone.
     agreed: Wants,
     /// What the engine agreed to last, with what it answered. `None` if it was never told anything.
     told: Option<Vec<Merged>>,
@@ -282,7 +282,6 @@ impl Shelf {
     /// Tells a new engine what the last one knew. `None` if there is nothing to tell.
     pub fn renew(&mut self) -> Option<Request> {
         self.renewed = self.told.take();
-        self.agreed.clear();
         if self.wants.iter().all(|(_, list)| list.is_empty()) { None } else { self.tell(Vec::new()) }
     }
 

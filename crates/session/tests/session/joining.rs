@@ -444,3 +444,38 @@ fn a_connection_without_the_token_keeps_no_program_alive() {
     rig.lose(tess);
     rig.got(node, "disconnect");
 }
+
+#[test]
+fn one_who_waited_for_the_debuggee_is_not_told_twice_what_it_heard_meanwhile() {
+    let (mut rig, tess, node) = Rig::initialized();
+    rig.tell(node, "output", json!({"output": "before bob"}));
+    let bob = rig.join();
+    rig.request(bob, "initialize", json!({"adapterID": "python"}));
+    rig.tell(node, "output", json!({"output": "with bob"}));
+    rig.request(tess, "launch", json!({"program": "x.py"}));
+    rig.request(bob, "attach", json!({}));
+    rig.tell(node, "output", json!({"output": "as bob joins"}));
+    rig.tell(node, "initialized", json!({}));
+    rig.request(bob, "configurationDone", json!({}));
+    let heard = rig.heard(bob);
+    let outputs = heard.iter().filter(|heard| heard.name() == "output");
+    let mut texts: Vec<_> = outputs.map(|heard| heard.json["body"]["output"].clone()).collect();
+    texts.sort_by_key(|text| text.to_string());
+    assert_eq!(texts, ["as bob joins", "before bob", "with bob"]);
+}
+
+#[test]
+fn one_who_heard_of_a_stop_before_it_joined_does_not_believe_in_it_for_ever() {
+    let (mut rig, tess, node) = Rig::initialized();
+    let bob = rig.join();
+    rig.request(bob, "initialize", json!({"adapterID": "python"}));
+    rig.request(tess, "launch", json!({"program": "x.py"}));
+    rig.stop(node, 1);
+    rig.request(bob, "attach", json!({}));
+    rig.tell(node, "continued", json!({"threadId": 1, "allThreadsContinued": true}));
+    rig.tell(node, "initialized", json!({}));
+    rig.request(bob, "configurationDone", json!({}));
+    let names = rig.names(bob);
+    let runs: Vec<_> = names.iter().filter(|name| ["stopped", "continued"].contains(&&***name)).collect();
+    assert_eq!(runs, ["stopped", "continued"]);
+}

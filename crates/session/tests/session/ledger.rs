@@ -3,7 +3,7 @@
 use breakroom_session::{ClientId, FileId, NodeId};
 use serde_json::{Value, json};
 
-use crate::rig::{Rig, ids, lines, setup};
+use crate::rig::{Rig, capabilities, ids, lines, setup};
 
 #[test]
 fn the_engine_is_told_the_union_and_each_owner_hears_of_its_own_in_its_own_order() {
@@ -447,4 +447,101 @@ fn shared_where(identify: fn(&str) -> Option<FileId>) -> (Rig, ClientId, ClientI
     rig.start(tess, node, "launch");
     let bob = rig.bring("Bob", json!({}), json!({}));
     (rig, tess, bob, node)
+}
+
+#[test]
+fn filters_that_were_refused_do_not_come_back_with_those_of_others() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["raised"]}));
+    let refused = rig.got(node, "setExceptionBreakpoints");
+    rig.fail(node, &refused, "no such filter");
+    rig.request(bob, "setExceptionBreakpoints", json!({"filters": ["uncaught"]}));
+    let told = rig.got(node, "setExceptionBreakpoints");
+    assert_eq!(told["arguments"]["filters"], json!(["uncaught"]));
+}
+
+#[test]
+fn an_engine_that_replaces_another_is_told_the_filters_too() {
+    let (mut rig, tess, node) = Rig::initialized();
+    rig.tell(node, "initialized", json!({}));
+    let filters = json!({"filters": ["raised"]});
+    rig.round_trip(tess, node, "setExceptionBreakpoints", filters.clone(), json!({}));
+    let launch = json!({"program": "x.py", "breakroom": {"adapter": {"args": ["its-own"]}}});
+    rig.request(tess, "launch", launch);
+    let own = rig.started.last().unwrap().0;
+    rig.node_up(own);
+    let initialize = rig.got(own, "initialize");
+    rig.answer(own, &initialize, capabilities());
+    rig.tell(own, "initialized", json!({}));
+    assert_eq!(rig.got(own, "setExceptionBreakpoints")["arguments"], filters);
+}
+
+#[test]
+fn filters_of_one_who_leaves_before_the_engine_is_ready_are_taken_back() {
+    let mut rig = Rig::new();
+    let (tess, bob) = (rig.join(), rig.join());
+    rig.request(tess, "initialize", json!({"adapterID": "unheard-of"}));
+    rig.request(bob, "initialize", json!({"adapterID": "unheard-of"}));
+    rig.request(tess, "launch", json!({"type": "python"}));
+    rig.request(bob, "setExceptionBreakpoints", json!({"filters": ["raised"]}));
+    rig.lose(bob);
+    let node = rig.started.last().unwrap().0;
+    rig.node_up(node);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    let told = rig.engine_heard(node);
+    let filters = told.iter().rfind(|heard| heard.json["command"] == "setExceptionBreakpoints");
+    assert_eq!(filters.unwrap().json["arguments"]["filters"], json!([]));
+}
+
+#[test]
+fn filters_that_wait_cannot_be_cancelled_since_others_are_told_together_with_them() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    rig.stall_engine(node);
+    let seq = rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["raised"]}));
+    rig.request(bob, "setExceptionBreakpoints", json!({"filters": ["uncaught"]}));
+    rig.request(tess, "cancel", json!({"requestId": seq}));
+    rig.engine_reads_on(node);
+    for expected in [json!(["raised"]), json!(["raised", "uncaught"])] {
+        let told = rig.got(node, "setExceptionBreakpoints");
+        assert_eq!(told["arguments"]["filters"], expected);
+        rig.answer(node, &told, json!({}));
+    }
+    assert_eq!(rig.response(tess, seq)["success"], true);
+}
+
+#[test]
+fn what_one_engine_agreed_to_outlives_another_that_could_not_be_started() {
+    let (mut rig, tess, node) = Rig::initialized();
+    rig.tell(node, "initialized", json!({}));
+    rig.set_lines(tess, node, &[3]);
+    rig.request(tess, "launch", json!({"program": "x.py", "breakroom": {"adapter": {"args": ["missing"]}}}));
+    let refused = rig.ask_lines(tess, &[4]);
+    let missing = rig.started.last().unwrap().0;
+    rig.node_failed(missing, "it is not installed");
+    assert_eq!(rig.response(tess, refused)["success"], false);
+    let bob = rig.join();
+    rig.request(bob, "initialize", json!({"adapterID": "python"}));
+    let third = rig.started.last().unwrap().0;
+    rig.node_up(third);
+    let initialize = rig.got(third, "initialize");
+    rig.answer(third, &initialize, capabilities());
+    rig.tell(third, "initialized", json!({}));
+    assert_eq!(lines(&rig.got(third, "setBreakpoints")), [3]);
+}
+
+#[test]
+fn a_stop_names_no_breakpoint_that_a_client_never_heard_of() {
+    let (mut rig, tess, node) = Rig::running();
+    let bob = rig.join_late();
+    rig.request(bob, "initialize", json!({"adapterID": "python"}));
+    let breakpoint = json!({"id": 43, "verified": true, "line": 5});
+    rig.tell(node, "breakpoint", json!({"reason": "new", "breakpoint": breakpoint}));
+    rig.request(bob, "attach", json!({}));
+    rig.request(bob, "configurationDone", json!({}));
+    let body =
+        json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true, "hitBreakpointIds": [43]});
+    rig.tell(node, "stopped", body);
+    assert_eq!(rig.event(tess, "stopped")["body"]["hitBreakpointIds"], json!([1]));
+    assert_eq!(rig.event(bob, "stopped")["body"]["hitBreakpointIds"], json!([]));
 }

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 pub use company::{ids, lines};
 pub use listener::Heard;
 use listener::Listener;
-pub use numbers::without_numbers;
+pub use numbers::{without_numbers, without_numbers_of};
 use strict::Strict;
 
 /// Brought by clients whose access must be proved; no engine may ever hear it.
@@ -38,7 +38,11 @@ pub struct Rig {
     pub terminals: Vec<(Ticket, TerminalRequest)>,
     /// Clients that want to go to another session, and to which.
     pub moves: Vec<(ClientId, String)>,
+    /// Changes what clients hear, to see whether that is noticed.
+    pub tamper: Option<Tamper>,
 }
+
+type Tamper = Box<dyn FnMut(ClientId, Heard) -> Heard>;
 
 #[derive(Default)]
 pub struct ClientSide {
@@ -101,6 +105,7 @@ impl Rig {
             stopped: Vec::new(),
             terminals: Vec::new(),
             moves: Vec::new(),
+            tamper: None,
         }
     }
 
@@ -197,6 +202,10 @@ impl Rig {
     /// The client reads nothing until it is told to read on.
     pub fn stall_client(&mut self, client: ClientId) {
         self.clients.get_mut(&client).unwrap().stalled = Stalled::Yes;
+    }
+
+    pub fn is_stalled(&self, client: ClientId) -> bool {
+        self.clients[&client].stalled == Stalled::Yes
     }
 
     pub fn read_on(&mut self, client: ClientId) {
@@ -339,12 +348,20 @@ impl Rig {
         self.engines.entry(node).or_default().stalled = Stalled::Yes;
     }
 
+    pub fn is_engine_stalled(&self, node: NodeId) -> bool {
+        self.engines.get(&node).is_some_and(|side| side.stalled == Stalled::Yes)
+    }
+
     pub fn engine_reads_on(&mut self, node: NodeId) {
         self.engines.entry(node).or_default().stalled = Stalled::No;
         self.drain();
     }
 
     // Time
+
+    pub fn now(&self) -> Duration {
+        self.now
+    }
 
     /// Lets time pass and fires every deadline on the way.
     pub fn advance(&mut self, seconds: u64) {
@@ -394,8 +411,11 @@ impl Rig {
             match self.session.poll_client(client) {
                 Next::Wait => return,
                 Next::Send(packet) => {
-                    let heard = Heard::new(packet.to_bytes());
+                    let mut heard = Heard::new(packet.to_bytes());
                     assert_eq!(heard.bytes.len(), packet.len());
+                    if let Some(tamper) = &mut self.tamper {
+                        heard = tamper(client, heard);
+                    }
                     side.strict.hears(&heard);
                     side.listener.client_hears(heard);
                 }
@@ -417,7 +437,7 @@ impl Rig {
             Effect::StopEngine { node, grace, release } => {
                 assert!(
                     self.stopped.iter().all(|(stopped, ..)| *stopped != node),
-                    "{node:?} is stopped twice"
+                    "invariant 6: {node:?} is stopped twice"
                 );
                 self.stopped.push((node, grace, release));
             }

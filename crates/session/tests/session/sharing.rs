@@ -317,3 +317,17 @@ fn alone_a_client_that_does_not_read_misses_nothing() {
     rig.read_on(client);
     assert_eq!(rig.names(client).iter().filter(|name| *name == "output").count(), 200);
 }
+
+#[test]
+fn one_who_missed_output_and_leaves_hears_nothing_behind_the_answer_to_its_disconnect() {
+    let (mut rig, _, bob, node) = Rig::shared();
+    rig.stall_client(bob);
+    let line = "x".repeat(1 << 20);
+    for _ in 0..8 {
+        rig.tell(node, "output", json!({"category": "stdout", "output": line}));
+    }
+    rig.request(bob, "disconnect", json!({}));
+    rig.read_on(bob);
+    assert_eq!(rig.names(bob).last().unwrap(), "+disconnect");
+    assert!(rig.closed(bob).is_some());
+}

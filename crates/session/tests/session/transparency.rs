@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::rig::{Rig, without_numbers};
+use crate::rig::{Rig, capabilities, without_numbers};
 
 const VENDOR: &str = r#""z" : 1,"a":[ 1e400,123456789012345678901234567890 ,-0.0],"null":null,"twice":1,"twice":{"seq":5,"id":7},"é\u0000\ud800":"\u00e9\/","deep":{"x":[[[{}]]]}"#;
 
@@ -123,4 +123,15 @@ fn a_client_that_counts_from_zero_and_speaks_in_uris_is_translated_at_its_own_ed
         arguments,
         json!({"source": {"path": "/p/a b.py"}, "breakpoints": [{"line": 3}], "lines": [3]})
     );
+}
+
+#[test]
+fn helix_which_dies_of_an_event_that_it_does_not_know_is_not_told_of_it() {
+    let (mut rig, helix, node) = Rig::running_with(capabilities(), json!({"clientID": "hx"}));
+    let other = rig.bring("Bob", json!({}), json!({}));
+    rig.heard(other);
+    rig.tell(node, "debugpySockets", json!({"sockets": []}));
+    rig.tell(node, "process", json!({"name": "p"}));
+    assert_eq!(rig.names(helix), ["process"]);
+    assert_eq!(rig.names(other), ["debugpySockets", "process"]);
 }

@@ -88,7 +88,7 @@ impl Rig {
 
     pub fn assert_over(&self) {
         self.assert_nothing_owed();
-        assert!(self.session.is_over(), "the session is not over");
-        assert_eq!(self.session.next_deadline(), None, "a session that is over has no deadline");
+        assert!(self.session.is_over(), "invariant 6: the session is not over");
+        assert_eq!(self.session.next_deadline(), None, "invariant 6: a session that is over has no deadline");
     }
 }

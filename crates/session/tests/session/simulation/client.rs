@@ -1,41 +1,73 @@
-//! Clients by their measured habits: VS Code pipelines, nvim-dap waits and hangs up, dape says `terminate` at the
-//! end, Helix counts from zero. Each also does what no sane client does.
+//! A client that follows its model, and the person in front of it, who resumes, looks and leaves at any time. Some
+//! also do what no sane client does: ask out of order, or with numbers that are long dead.
 
-use std::collections::{HashMap, VecDeque};
+mod ears;
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use breakroom_session::{Access, Token};
 use serde_json::{Value, json};
 
-use super::engine::Engine;
+use super::models::{ALL, Model, Pace, parsed};
+use super::picture::Picture;
 use super::random::Random;
-use super::traffic::{Birth, Traffic, mark_of};
-use crate::rig::Heard;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Habit {
-    VsCode,
-    NvimDap,
-    Dape,
-    Helix,
-}
+use super::traffic::{Birth, Numbers, Question, Traffic};
+use crate::rig::TOKEN;
 
 pub struct Client {
-    habit: Habit,
+    pub model: &'static Model,
+    nature: Nature,
     seq: i64,
-    plan: VecDeque<(&'static str, Value)>,
-    open: HashMap<i64, &'static str>,
+    plan: VecDeque<Plan>,
+    open: HashMap<i64, Open>,
     /// Requests of the engine that it owes an answer.
-    asked: Vec<Value>,
-    /// The lists of breakpoints that it asked for, by the number of the request; and the one that was agreed to.
-    lists: HashMap<i64, Vec<Value>>,
-    breakpoints: Vec<Value>,
+    pub asked: Vec<Value>,
+    /// What it agreed on with the hub, by list, and with which request. One is unclear when the engine refused it.
+    owned: BTreeMap<String, (i64, Result<Vec<Value>, ()>)>,
+    /// The numbers of breakpoints that it was ever given.
+    numbers: BTreeSet<i64>,
     role: Role,
+    proof: Proof,
+    /// How it starts or joins: the request and its arguments.
+    start: (&'static str, Value),
     /// What it has yet to hear before it was shown everything.
     missing: Vec<&'static str>,
-    /// What it believes about the two threads, by what it was told.
-    runs: Runs,
-    /// Every number it ever got, and when that was born; also those that ended long ago.
-    references: Vec<(&'static str, i64, Birth)>,
+    may_configure: bool,
+    pub runs: Runs,
+    pub seen: Picture,
+    /// Every number it ever got, also those that ended long ago.
+    references: Vec<Reference>,
     connection: Connection,
+}
+
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Nature {
+    Sane,
+    Wild,
+}
+
+enum Plan {
+    Ask(&'static str, Value),
+    /// Breakpoints, whichever there are when it comes to that.
+    Set(&'static str),
+    Read(Reference),
+}
+
+struct Open {
+    command: &'static str,
+    question: Question,
+    /// The list that it asked for.
+    list: Option<(String, Vec<Value>)>,
+}
+
+/// A number that it was given.
+#[derive(Debug, Clone, Copy)]
+struct Reference {
+    key: &'static str,
+    number: i64,
+    birth: Birth,
+    /// The engine's own number, if that is given only once.
+    engine: i64,
 }
 
 #[derive(PartialEq, Eq, Clone, Copy)]
@@ -44,14 +76,25 @@ enum Role {
     /// It will say so with its `attach`.
     WillObserve,
     Observes,
+    /// It said that it would observe and has no answer, or was refused, perhaps before that was taken note of.
+    Unclear,
+}
+
+/// Whether it must show that it may take part.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Proof {
+    NotNeeded,
+    /// It brings the token.
+    Brings,
+    /// It tries a wrong one first.
+    Guesses,
 }
 
 /// A client that never resumes anything knows what runs from events alone.
 #[derive(PartialEq, Eq, Clone, Copy)]
-enum Runs {
-    /// It resumes by itself, or was not there for all of it.
-    Unclear,
-    Known([bool; 2]),
+pub enum Runs {
+    Resumes,
+    LooksOn,
 }
 
 #[derive(PartialEq, Eq)]
@@ -62,9 +105,12 @@ enum Connection {
     Gone,
 }
 
-const EXTRA: [&str; 17] = [
+/// What people do.
+const DEEDS: [&str; 20] = [
     "setBreakpoints",
     "setBreakpoints",
+    "setFunctionBreakpoints",
+    "setExceptionBreakpoints",
     "threads",
     "stackTrace",
     "stackTrace",
@@ -78,6 +124,7 @@ const EXTRA: [&str; 17] = [
     "pause",
     "cancel",
     "vendor/thing",
+    "breakroom/breakpoints",
     "terminate",
     "disconnect",
 ];
@@ -91,38 +138,52 @@ pub enum Comes {
 impl Client {
     /// One who comes first, or to those who are there already.
     pub fn new(random: &mut Random, comes: Comes) -> Self {
-        let habit = *random.pick(&[Habit::VsCode, Habit::NvimDap, Habit::Dape, Habit::Helix]).unwrap();
-        let adapter = if random.one_in(2) { "python" } else { "unheard-of" };
+        let model = *random.pick(&ALL).unwrap();
         let joins = comes == Comes::Later;
-        let start = if joins || random.one_in(4) { "attach" } else { "launch" };
-        let role = if joins && random.one_in(5) { Role::WillObserve } else { Role::Drives };
-        let own = match role {
-            Role::Drives => json!({"events": random.one_in(4)}),
-            _ => json!({"role": "observe"}),
+        let proof = match random.below(16) {
+            0 => Proof::Guesses,
+            1 | 2 => Proof::Brings,
+            _ => Proof::NotNeeded,
         };
-        let runs =
-            if random.one_in(2) || role != Role::Drives { Runs::Known([false; 2]) } else { Runs::Unclear };
-        let mut begin = json!({"type": "python", "program": "x.py"});
-        if joins {
-            begin["breakroom"] = own;
+        let role = if joins && random.one_in(5) { Role::WillObserve } else { Role::Drives };
+        let looks_on = random.one_in(2) || role != Role::Drives;
+        let mut introduces = parsed(model.introduces);
+        introduces["adapterID"] = (*random.pick(&["python", "unheard-of"]).unwrap()).into();
+        if random.one_in(4) {
+            introduces["supportsRunInTerminalRequest"] = false.into();
         }
-        let plan = [
-            ("initialize", json!({"adapterID": adapter, "supportsRunInTerminalRequest": random.one_in(2)})),
-            (start, begin),
-        ];
-        Client {
-            habit,
-            seq: if habit == Habit::Helix { -1 } else { 0 },
-            plan: plan.into(),
+        let start = start(random, model, joins, role, proof);
+        let mut client = Client {
+            model,
+            nature: if random.one_in(2) { Nature::Wild } else { Nature::Sane },
+            seq: model.first_seq - 1,
+            plan: VecDeque::from([Plan::Ask("initialize", introduces)]),
             open: HashMap::new(),
             asked: Vec::new(),
-            lists: HashMap::new(),
-            breakpoints: Vec::new(),
+            owned: BTreeMap::new(),
+            numbers: BTreeSet::new(),
             role,
-            missing: vec!["initialized", start, "configurationDone"],
-            runs,
+            proof,
+            missing: vec!["initialized", start.0, "configurationDone"],
+            may_configure: false,
+            start,
+            runs: if looks_on { Runs::LooksOn } else { Runs::Resumes },
+            seen: Picture::default(),
             references: Vec::new(),
             connection: Connection::Open,
+        };
+        let mut first = client.start.1.clone();
+        if proof == Proof::Guesses {
+            first["breakroom"]["token"] = "a-guess".into();
+        }
+        client.plan.push_back(Plan::Ask(client.start.0, first));
+        client
+    }
+
+    pub fn access(&self) -> Access {
+        match self.proof {
+            Proof::NotNeeded => Access::Granted,
+            Proof::Brings | Proof::Guesses => Access::NeedsToken(Token::new(TOKEN.as_bytes())),
         }
     }
 
@@ -134,86 +195,123 @@ impl Client {
         self.connection == Connection::Gone
     }
 
-    pub fn next(&mut self, random: &mut Random, traffic: &mut Traffic, engine: &Engine) -> Option<String> {
+    pub fn wants_to_hang_up(&self) -> bool {
+        self.connection == Connection::HangingUp
+    }
+
+    pub fn next(&mut self, random: &mut Random, traffic: &mut Traffic, threads: bool) -> Option<String> {
         if self.is_gone() {
             return None;
         }
         if let Some(asked) = random.take(&mut self.asked) {
             return Some(self.answer(&asked, random, traffic));
         }
-        if random.one_in(4) && !self.references.is_empty() {
-            return self.read(random, traffic);
-        }
-        if random.one_in(5) {
-            let command = random.pick(&EXTRA)?;
-            if matches!(*command, "continue" | "next" | "stepIn") && self.runs != Runs::Unclear {
-                return None;
+        if self.nature == Nature::Wild || self.is_shown() {
+            if random.one_in(4) && !self.references.is_empty() {
+                let recent = self.references.len().saturating_sub(4);
+                let from = if random.one_in(3) { 0 } else { recent };
+                let reference = *random.pick(&self.references[from..])?;
+                return Some(self.read(reference, random, traffic));
             }
-            // An end that comes too often would leave nothing to look at.
-            let rare = matches!(*command, "terminate" | "disconnect");
-            let arguments = self.arguments(command, random, engine);
-            return (!rare || random.one_in(6)).then(|| self.ask(command, arguments, traffic));
+            if random.one_in(5) {
+                return self.does(random, traffic, threads);
+            }
         }
-        let patient = self.habit != Habit::VsCode || self.plan.front()?.0 == "launch";
-        if patient && !self.open.is_empty() && !random.one_in(10) && !self.waits_for_start_only() {
+        if self.waits() && !(self.nature == Nature::Wild && random.one_in(10)) {
             return None;
         }
-        let (command, arguments) = self.plan.pop_front()?;
-        Some(self.ask(command, arguments, traffic))
+        Some(match self.plan.pop_front()? {
+            Plan::Ask(command, arguments) => self.ask(command, arguments, traffic),
+            Plan::Read(reference) => self.read(reference, random, traffic),
+            Plan::Set(command) => {
+                let arguments = some_list(command, random);
+                self.ask(command, arguments, traffic)
+            }
+        })
     }
 
-    /// A launch may be answered last of all, so nobody may wait for it before going on.
-    fn waits_for_start_only(&self) -> bool {
-        self.open.values().all(|command| matches!(*command, "launch" | "attach"))
+    fn waits(&self) -> bool {
+        let open = |command: &&str| match self.model.pace {
+            Pace::Pipelines => *command == "initialize",
+            Pace::OneByOne => !matches!(*command, "launch" | "attach"),
+        };
+        self.open.values().map(|open| open.command).any(|command| open(&command))
     }
 
-    fn arguments(&self, command: &str, random: &mut Random, engine: &Engine) -> Value {
+    /// What the person in front of it wants.
+    fn does(&mut self, random: &mut Random, traffic: &mut Traffic, threads: bool) -> Option<String> {
+        let command = *random.pick(&DEEDS)?;
+        let resumes = matches!(command, "continue" | "next" | "stepIn");
+        // An end that comes too often would leave nothing to look at.
+        let rare = matches!(command, "terminate" | "disconnect") && !random.one_in(6);
+        if rare || (resumes && self.runs == Runs::LooksOn) {
+            return None;
+        }
         let thread = 1 + random.below(2);
-        match command {
+        let arguments = match command {
             "cancel" => {
                 let mut open: Vec<_> = self.open.keys().copied().collect();
                 open.sort_unstable();
                 json!({"requestId": random.pick(&open).copied().unwrap_or(7)})
             }
-            "continue" | "next" | "stepIn" if engine.has_threads() => {
-                json!({"threadId": thread, "singleThread": random.one_in(3)})
+            _ if resumes && threads => {
+                let mut arguments = parsed(self.model.resumes);
+                arguments["threadId"] = thread.into();
+                arguments["singleThread"] = random.one_in(3).into();
+                arguments
             }
             "evaluate" => json!({"expression": "x"}),
-            "setBreakpoints" => some_breakpoints(random),
+            "threads" => json!({}),
+            "disconnect" => parsed(self.model.goodbye),
+            _ if command.starts_with("set") => some_list(command, random),
             _ => json!({"threadId": thread}),
-        }
+        };
+        Some(self.ask(command, arguments, traffic))
     }
 
     /// Uses a number, perhaps one that ended or one that never was.
-    fn read(&mut self, random: &mut Random, traffic: &mut Traffic) -> Option<String> {
-        let recent = self.references.len().saturating_sub(4);
-        let from = if random.one_in(3) { 0 } else { recent };
-        let (key, number, birth) = *random.pick(&self.references[from..])?;
+    fn read(&mut self, reference: Reference, random: &mut Random, traffic: &mut Traffic) -> String {
+        let Reference { key, number, birth, engine } = reference;
         let command = if key == "frameId" { "scopes" } else { "variables" };
         let number = if random.one_in(20) { number + 1000 } else { number };
-        let mark = traffic.next_mark();
-        traffic.uses.insert(mark, birth);
-        Some(self.ask(command, json!({ key: number }), traffic))
+        if traffic.numbers == Numbers::Again {
+            let mark = traffic.next_mark();
+            traffic.uses.insert(mark, birth);
+            return self.ask(command, json!({ key: number }), traffic);
+        }
+        let question = Question::Plain(command.into(), json!({ key: engine }));
+        let message = self.message(command, json!({ key: number }), question);
+        message.to_string()
     }
 
     fn ask(&mut self, command: &'static str, mut arguments: Value, traffic: &mut Traffic) -> String {
-        self.seq += 1;
+        if traffic.numbers == Numbers::Once && matches!(command, "threads" | "stackTrace") {
+            let question = Question::Plain(command.into(), arguments.clone());
+            return self.message(command, arguments, question).to_string();
+        }
         let mark = traffic.mark();
         arguments["mark"] = mark.into();
-        self.open.insert(self.seq, command);
-        if command == "setBreakpoints" {
-            self.lists.insert(self.seq, arguments["breakpoints"].as_array().unwrap().clone());
+        if command == self.start.0 && self.role == Role::WillObserve {
+            self.role = Role::Unclear;
         }
-        if command == "attach" && self.role == Role::WillObserve {
-            self.role = Role::Observes;
-            self.breakpoints.clear();
-        }
-        let message = json!({"seq": self.seq, "type": "request", "command": command, "arguments": arguments});
+        let message = self.message(command, arguments, Question::Marked(mark));
         // The engine gets an `initialize` of the hub's own.
         match command {
             "initialize" => message.to_string(),
             _ => traffic.send(mark, message.to_string()),
         }
+    }
+
+    fn message(&mut self, command: &'static str, arguments: Value, question: Question) -> Value {
+        self.seq += 1;
+        let message = json!({"seq": self.seq, "type": "request", "command": command, "arguments": arguments});
+        let list = match command {
+            "setExceptionBreakpoints" => Some(("exceptions".to_owned(), "filters")),
+            _ => super::engine::list_of(&message).map(|list| (list, "breakpoints")),
+        };
+        let list = list.map(|(list, key)| (list, message["arguments"][key].as_array().unwrap().clone()));
+        self.open.insert(self.seq, Open { command, question, list });
+        message
     }
 
     fn answer(&mut self, asked: &Value, random: &mut Random, traffic: &mut Traffic) -> String {
@@ -226,135 +324,101 @@ impl Client {
     }
 
     pub fn says_goodbye(&mut self, traffic: &mut Traffic) -> String {
-        self.ask("disconnect", json!({}), traffic)
+        self.ask("disconnect", parsed(self.model.goodbye), traffic)
     }
 
-    pub fn hears(&mut self, heard: &Heard, traffic: &Traffic) {
-        match heard.json["type"].as_str() {
-            Some("request") => self.asked.push(heard.json.clone()),
-            Some("response") => self.hears_answer(&heard.json),
-            _ => {
-                let event = heard.json["event"].as_str().unwrap();
-                self.missing.retain(|missing| *missing != event);
-                self.hears_event(event);
-                self.hears_of_a_run(&heard.json);
-            }
+    /// What it owns, by list; `None` if it waits for word about some, or cannot know.
+    pub fn owns(&self) -> Option<Vec<(&str, &[Value])>> {
+        if self.role == Role::Unclear || self.open.values().any(|open| open.list.is_some()) {
+            return None;
         }
-        if let Some(birth) = mark_of(&heard.json).and_then(|mark| traffic.births.get(&mark)) {
-            self.learn(&heard.json["body"], *birth);
+        if self.role == Role::Observes {
+            return Some(Vec::new());
         }
+        self.owned.iter().map(|(list, (_, owned))| Some((&**list, owned.as_deref().ok()?))).collect()
     }
 
-    fn hears_answer(&mut self, answer: &Value) {
-        let seq = answer["request_seq"].as_i64().unwrap();
-        let command = self.open.remove(&seq).unwrap_or_default();
-        if answer["success"] == true {
-            self.missing.retain(|missing| *missing != command);
-            if command == "initialize" && answer["body"]["supportsConfigurationDoneRequest"] != true {
-                self.missing.retain(|missing| *missing != "configurationDone");
-            }
-        }
-        if command == "setBreakpoints" && answer["success"] == true {
-            let list = self.lists.remove(&seq).unwrap();
-            let listed = answer["body"]["breakpoints"].as_array().map_or(0, Vec::len);
-            assert_eq!(listed, list.len(), "an answer that is not about the list: {answer}");
-            self.breakpoints = list;
-        }
-        if command == "initialize" && answer["success"] == false {
-            self.plan.push_front(("initialize", json!({"adapterID": "python"})));
-        }
-    }
-
-    fn hears_event(&mut self, event: &str) {
-        let breakpoints =
-            ("setBreakpoints", json!({"source": {"path": "x.py"}, "breakpoints": [{"line": 3}]}));
-        let exceptions = ("setExceptionBreakpoints", json!({"filters": []}));
-        let done = ("configurationDone", json!({}));
-        let stack = ("stackTrace", json!({"threadId": 1, "levels": 20}));
-        match (event, self.habit) {
-            ("initialized", Habit::VsCode) => {
-                let functions = ("setFunctionBreakpoints", json!({"breakpoints": []}));
-                self.plan.extend([breakpoints, functions, exceptions, done, ("threads", json!({}))]);
-            }
-            ("initialized", Habit::NvimDap) => self.plan.extend([breakpoints, exceptions, done]),
-            ("initialized", Habit::Dape) => self.plan.extend([exceptions, breakpoints, done]),
-            ("initialized", Habit::Helix) => self.plan.extend([breakpoints, done]),
-            ("stopped", _) => self.plan.extend([("threads", json!({})), stack]),
-            ("terminated", Habit::NvimDap) => self.connection = Connection::HangingUp,
-            ("terminated", Habit::Dape) => self.plan.push_back(("terminate", json!({}))),
-            ("terminated", _) => self.plan.push_back(("disconnect", json!({"restart": false}))),
-            _ => {}
-        }
-    }
-
-    fn hears_of_a_run(&mut self, event: &Value) {
-        let Runs::Known(stopped) = &mut self.runs else { return };
-        note_run(stopped, event);
-    }
-
-    /// The breakpoints that it owns, unless it waits for word about some.
-    pub fn owns(&self) -> Option<&[Value]> {
-        let waits = self.open.values().any(|command| *command == "setBreakpoints");
-        let owned = if self.role == Role::Observes { &[] } else { &self.breakpoints[..] };
-        (!waits).then_some(owned)
-    }
-
+    /// Whether it has heard everything that one who takes part hears first.
     pub fn is_shown(&self) -> bool {
         self.missing.is_empty()
     }
 
-    /// Which threads it believes to be stopped, if it can know.
-    pub fn believes(&self) -> Option<[bool; 2]> {
-        match self.runs {
-            Runs::Known(stopped) => Some(stopped),
-            Runs::Unclear => None,
-        }
+    /// Whether it declared that it can show progress.
+    pub fn shows_progress(&self) -> bool {
+        parsed(self.model.introduces)["supportsProgressReporting"] == true
     }
 
     /// Whether it waits for a resume. A stop that comes then is that resume's own, as far as anybody can tell.
     pub fn resumes(&self) -> bool {
-        self.open.values().any(|command| matches!(*command, "continue" | "next" | "stepIn"))
-    }
-
-    pub fn wants_to_hang_up(&self) -> bool {
-        self.connection == Connection::HangingUp
-    }
-
-    fn learn(&mut self, body: &Value, birth: Birth) {
-        let numbers = [("frameId", "/stackFrames/0/id"), ("variablesReference", "/variablesReference")];
-        for (key, place) in numbers {
-            if let Some(number) = body.pointer(place).and_then(Value::as_i64)
-                && number != 0
-            {
-                self.references.push((key, number, birth));
-            }
-        }
+        self.open.values().any(|open| matches!(open.command, "continue" | "next" | "stepIn"))
     }
 }
 
-/// What an event says about which of the two threads are stopped.
-pub fn note_run(stopped: &mut [bool; 2], event: &Value) {
-    let body = &event["body"];
-    let (now, all) = match event["event"].as_str() {
-        Some("stopped") => (true, body["allThreadsStopped"] == true),
-        Some("continued") => (false, body["allThreadsContinued"] != false),
-        _ => return,
+/// How it starts or joins.
+fn start(random: &mut Random, model: &Model, joins: bool, role: Role, proof: Proof) -> (&'static str, Value) {
+    let mut begin = parsed(model.adds);
+    begin["type"] = "python".into();
+    begin["program"] = "x.py".into();
+    let mut record = json!({});
+    if role == Role::WillObserve {
+        record["role"] = "observe".into();
+    } else if random.one_in(4) && matches!(model.knows, super::models::Knows::Whatever) {
+        record["events"] = true.into();
+    }
+    if proof != Proof::NotNeeded {
+        record["token"] = TOKEN.into();
+    }
+    let command = match random.below(6) {
+        0 if joins => {
+            record["ifRunning"] = "join".into();
+            "launch"
+        }
+        _ if joins => "attach",
+        0 => {
+            record["adapter"] = json!({"args": ["its-own"]});
+            "launch"
+        }
+        1 => "attach",
+        _ => "launch",
     };
-    for (at, known) in stopped.iter_mut().enumerate() {
-        if all || body["threadId"].as_i64().is_none_or(|thread| thread == at as i64 + 1) {
-            *known = now;
-        }
+    if record != json!({}) {
+        begin["breakroom"] = record;
     }
+    (command, begin)
 }
 
-fn some_breakpoints(random: &mut Random) -> Value {
-    let mut list = Vec::new();
-    for line in 3..6 {
-        match random.below(4) {
-            0 => list.push(json!({"line": line})),
-            1 => list.push(json!({"line": line, "condition": "a"})),
-            _ => {}
+/// Some breakpoints of one list, on what terms ever.
+fn some_list(command: &str, random: &mut Random) -> Value {
+    let terms = [
+        json!({}),
+        json!({}),
+        json!({"condition": "a"}),
+        json!({"hitCondition": "2"}),
+        json!({"logMessage": "l", "condition": ""}),
+    ];
+    let mut places = match command {
+        "setExceptionBreakpoints" => {
+            let filters = ["raised", "uncaught"].into_iter().filter(|_| random.one_in(2));
+            return json!({"filters": filters.collect::<Vec<_>>()});
+        }
+        "setFunctionBreakpoints" => vec![json!({"name": "f"}), json!({"name": "g"})],
+        _ => vec![
+            json!({"line": 3}),
+            json!({"line": 4}),
+            json!({"line": 4, "column": 2}),
+            json!({"line": 5, "vendor": null}),
+        ],
+    };
+    places.retain(|_| random.one_in(2));
+    for place in &mut places {
+        let terms = random.pick(&terms).unwrap().as_object().unwrap().clone();
+        place.as_object_mut().unwrap().extend(terms);
+    }
+    match command {
+        "setFunctionBreakpoints" => json!({"breakpoints": places}),
+        _ => {
+            let path = if random.one_in(4) { "y.py" } else { "x.py" };
+            json!({"source": {"path": path}, "breakpoints": places})
         }
     }
-    json!({"source": {"path": "x.py"}, "breakpoints": list})
 }

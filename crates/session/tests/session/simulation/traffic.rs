@@ -1,10 +1,11 @@
-//! Every message of a run carries a mark, by which it is known again on the other side.
+//! Every message of a run is known again on the other side: by a mark, or by the engine's numbers in it.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::rig::{Heard, without_numbers};
+use super::census::Census;
+use crate::rig::{Heard, without_numbers_of};
 
 /// The epoch in which the engine gave a number: of one thread, of the whole stop, or of no stop at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,19 +15,52 @@ pub enum Birth {
     Forever,
 }
 
+/// How the engine numbers frames and variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Numbers {
+    /// The same few again and again, as gdb and delve do. Then every request has a mark, and no two are the same.
+    #[default]
+    Again,
+    /// Each only once. Then reads need no mark, and several clients may ask the same.
+    Once,
+}
+
+/// What the engine was asked when it gave an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    Marked(i64),
+    /// In the engine's own numbers.
+    Plain(String, Value),
+}
+
 #[derive(Default)]
 pub struct Traffic {
     /// Whether there ever was more than one client.
     pub shared: bool,
+    /// Whether there was more than one engine, so that one is told what another knew.
+    pub retold: bool,
+    pub numbers: Numbers,
     last: i64,
     sent: HashMap<i64, String>,
     /// When the numbers in a message of the engine were born.
     pub births: HashMap<i64, Birth>,
     /// Which number a request of the client names, by birth.
     pub uses: HashMap<i64, Birth>,
+    /// When a number that the engine gives only once was born.
+    pub born: HashMap<i64, Birth>,
+    /// What the engine answered with the message of that mark.
+    pub answers: HashMap<i64, Question>,
+    pub census: Census,
 }
 
+/// What no client or engine of ours knows, and what a careless reader would rewrite.
+const VENDOR: &str = r#","x-vendor":{"z":12345678901234567890,"a":null, "n" : 1.0e5,"t":"\u00e9\/é"}}"#;
+
 impl Traffic {
+    pub fn new(numbers: Numbers) -> Self {
+        Traffic { numbers, ..Traffic::default() }
+    }
+
     pub fn mark(&mut self) -> i64 {
         self.last += 1;
         self.last
@@ -38,22 +72,61 @@ impl Traffic {
     }
 
     /// Notes what is sent under a mark and gives it back.
-    pub fn send(&mut self, mark: i64, text: String) -> String {
+    pub fn send(&mut self, mark: i64, mut text: String) -> String {
+        if mark % 3 == 0 {
+            text.pop();
+            text.push_str(VENDOR);
+        }
         self.sent.insert(mark, text.clone());
         text
     }
 
+    /// The message of a mark as it was sent.
+    pub fn original(&self, mark: i64) -> Value {
+        self.sent.get(&mark).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    /// When the number that a request names was born.
+    pub fn birth_of_use(&self, request: &Value) -> Option<Birth> {
+        match mark_of(request) {
+            Some(mark) => self.uses.get(&mark).copied(),
+            None => {
+                let arguments = &request["arguments"];
+                let number =
+                    arguments["frameId"].as_i64().or_else(|| arguments["variablesReference"].as_i64())?;
+                self.born.get(&number).copied()
+            }
+        }
+    }
+
     /// Invariant 9: what arrives differs from what was sent only in numbers.
-    pub fn arrived(&self, heard: &Heard) {
+    pub fn arrived(&mut self, heard: &Heard) {
         let Some(sent) = mark_of(&heard.json).and_then(|mark| self.sent.get(&mark)) else { return };
-        // Lists of breakpoints and filters are everybody's together, and the hub's own record is not for the engine.
-        let ours = |text: &str| text.contains("\"set") || text.contains("\"breakroom\"");
-        if self.shared && ours(sent) {
+        // Lists of breakpoints and filters are everybody's together.
+        if (self.shared || self.retold) && sent.contains("\"set") {
             return;
         }
-        let (sent, heard) = (without_numbers(sent.as_bytes()), without_numbers(&heard.bytes));
-        assert_eq!(String::from_utf8_lossy(&sent), String::from_utf8_lossy(&heard), "invariant 9");
+        self.census.looked_at(9);
+        if sent.contains("\"breakroom\"") {
+            return without_record(sent, heard);
+        }
+        let blank = |bytes: &[u8]| without_numbers_of(&heard.json, bytes);
+        let (sent, heard) = (blank(sent.as_bytes()), blank(&heard.bytes));
+        if sent != heard {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            panic!("invariant 9: {} became {}", text(&sent), text(&heard));
+        }
     }
+}
+
+/// The hub's own record is cut out, since it is not for the engine; all else is as it was.
+fn without_record(sent: &str, heard: &Heard) {
+    let mut sent: Value = serde_json::from_str(sent).unwrap();
+    let mut heard = heard.json.clone();
+    sent["arguments"].as_object_mut().unwrap().remove("breakroom");
+    sent["seq"].take();
+    heard["seq"].take();
+    assert!(sent == heard, "invariant 9: {sent} became {heard}");
 }
 
 pub fn mark_of(json: &Value) -> Option<i64> {
