@@ -24,6 +24,7 @@ pub(crate) struct Client {
     pub declared: Initialize,
     pub spellings: Spellings,
     pub manners: Manners,
+    pub entry: Entry,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
     pub belief: Belief,
@@ -49,6 +50,13 @@ pub(crate) enum Phase {
     Joining { heard: Heard, missing: Missing },
     /// Nothing is sent any more; the connection is closed once all is written.
     Leaving(CloseReason),
+}
+
+/// Whether it has said what it came for: `launch` or `attach`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    NotYet,
+    Said,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +113,7 @@ impl Client {
             declared: Initialize::default(),
             spellings: Spellings::default(),
             manners: Manners::default(),
+            entry: Entry::NotYet,
             asked: HashMap::new(),
             belief: Belief::default(),
             told_of_others: ToldOfOthers::default(),

@@ -9,7 +9,7 @@ use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::belief::Belief;
-use crate::client::{Client, Phase as ClientPhase};
+use crate::client::{Client, Entry, Phase as ClientPhase};
 use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
@@ -72,6 +72,20 @@ impl Session {
             && self.clients.get(&client).is_some_and(answered)
     }
 
+    /// Whether a client was told `initialized` with everybody else and only now says what it came for.
+    pub(crate) fn was_there_before(&self, client: ClientId) -> bool {
+        let waits = |client: &Client| {
+            matches!(client.phase, ClientPhase::Configuring) && client.entry == Entry::NotYet
+        };
+        self.has_debuggee() && self.launcher != Some(client) && self.clients.get(&client).is_some_and(waits)
+    }
+
+    pub(crate) fn enter(&mut self, client: ClientId) {
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.entry = Entry::Said;
+        }
+    }
+
     /// Makes a joiner of a client that was told the capabilities of no engine, or of another one.
     pub(crate) fn begin_joining(&mut self, id: ClientId) {
         let missing = self.missing();
@@ -129,6 +143,7 @@ impl Session {
             return Err(Failure::loud(FailureId::AlreadyLaunched, text));
         }
         self.note_joined(client);
+        self.enter(client);
         self.answer(client, seq, command, None);
         self.advance(client, Step::Attached);
         Ok(())

@@ -180,6 +180,12 @@ impl Session {
         if self.is_joining(client) {
             return self.attach_joiner(client, seq, command, arguments);
         }
+        if self.was_there_before(client) && command == "attach" {
+            // It heard everything as it came.
+            self.enter(client);
+            self.answer(client, seq, command, None);
+            return Ok(());
+        }
         match &self.launch {
             Launch::Unasked => {}
             Launch::Failed { reason } => {
@@ -210,6 +216,7 @@ impl Session {
         } else {
             self.engine_is_there(command)?;
         }
+        self.enter(client);
         self.launcher = Some(client);
         self.name = name(arguments);
         self.note_start(client, command);

@@ -216,8 +216,8 @@ impl Threads {
         Ok(resume)
     }
 
-    /// A resume that was asked for while the thread ran is sent only now. If the thread has stopped meanwhile, it is that
-    /// stop which the resume ends, and no later one that overtakes its answer.
+    /// A resume is sent, perhaps long after it was asked for. If the thread is stopped, it is that stop which the resume
+    /// ends, and no later one that overtakes its answer.
     pub fn resume_is_sent(
         &mut self,
         resume: Resume,
@@ -226,11 +226,10 @@ impl Threads {
         by: ClientId,
     ) -> Resume {
         let now = thread.map_or(self.others, |thread| self.state(thread));
-        let sent = match (resume.asked, now) {
-            (Asked::Running, State::Stopped { .. }) => {
-                self.begin_resume(thread, single, by).unwrap_or(resume)
-            }
-            _ => resume,
+        // Any stop there is came before it, also one that was announced since it was asked for.
+        let sent = match now {
+            State::Stopped { .. } => self.begin_resume(thread, single, by).unwrap_or(resume),
+            State::Running { .. } | State::Resuming { .. } => resume,
         };
         self.steps.values_mut().filter(|step| **step == resume).for_each(|step| *step = sent);
         sent

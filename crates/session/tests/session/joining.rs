@@ -479,3 +479,18 @@ fn one_who_heard_of_a_stop_before_it_joined_does_not_believe_in_it_for_ever() {
     let runs: Vec<_> = names.iter().filter(|name| ["stopped", "continued"].contains(&&***name)).collect();
     assert_eq!(runs, ["stopped", "continued"]);
 }
+
+#[test]
+fn one_who_was_initialized_before_the_launch_attaches_after_it_once() {
+    let (mut rig, tess, node) = Rig::initialized();
+    let bob = rig.join();
+    rig.request(bob, "initialize", json!({"clientName": "Bob", "adapterID": "python"}));
+    rig.start(tess, node, "launch");
+    rig.heard(bob);
+    let seq = rig.request(bob, "attach", json!({}));
+    assert_eq!(rig.response(bob, seq)["success"], true);
+    rig.stop(node, 1);
+    rig.event(bob, "stopped");
+    let again = rig.request(bob, "attach", json!({}));
+    assert_eq!(rig.refusal(bob, again).0, 9005);
+}

@@ -160,10 +160,6 @@ impl Engine {
         self.course == Course::Launched && self.announced && !self.kept_silent && !self.refused_launch
     }
 
-    pub fn is_announced(&self) -> bool {
-        self.announced
-    }
-
     pub fn has_threads(&self) -> bool {
         self.stop > 0
     }

@@ -41,8 +41,6 @@ pub struct World {
     pub(super) traffic: Traffic,
     pub(super) floods: BTreeMap<ClientId, Floods>,
     pub(super) flooded: bool,
-    /// Whether a resume may wait for the engine to read it, even if nobody waits for its answer any more.
-    resume_unread: bool,
     saboteur: Option<Saboteur>,
     log: Log,
 }
@@ -109,7 +107,6 @@ impl World {
             traffic: Traffic::new(numbers),
             floods: BTreeMap::new(),
             flooded: false,
-            resume_unread: false,
             saboteur,
             log,
         }
@@ -181,8 +178,6 @@ impl World {
             _ => self.accident(id),
         }
         self.collect();
-        let reads = |engine: &Engine| engine.is_announced() && !self.rig.is_engine_stalled(engine.node);
-        self.resume_unread &= !self.engine.as_ref().is_some_and(reads);
         self.breakpoints_are_those_of_the_owners();
         if self.seed.is_multiple_of(FLOODED) && self.random.one_in(12) {
             self.flood();
@@ -204,9 +199,6 @@ impl World {
         }
         if let Some(message) = client.next(&mut self.random, &mut self.traffic, threads) {
             self.log.note(&id, "says", message.as_bytes());
-            let unread = |engine: &Engine| !engine.is_announced() || self.rig.is_engine_stalled(engine.node);
-            let unread = self.engine.as_ref().is_some_and(unread);
-            self.resume_unread |= unread && client.resumes();
             self.rig.send(id, message);
         } else if self.random.one_in(40) {
             self.rig.send_broken(id, "{\"seq\":");
@@ -219,7 +211,7 @@ impl World {
         if !self.rig.session.wants_engine() {
             return;
         }
-        let resumes = self.clients.values().any(Client::resumes) || self.resume_unread;
+        let resumes = self.clients.values().any(Client::resumes);
         let Some(engine) = &mut self.engine else { return };
         let may_stop = !resumes && !engine.is_asked_to_resume();
         for message in engine.next(&mut self.random, &mut self.traffic, may_stop) {
