@@ -151,8 +151,9 @@ impl Ledger {
         if let Some(last) = self.numbers.remove(&from) {
             self.numbers.insert(to, last);
         }
-        let aliases = self.aliases.extract_if(.., |(client, _), _| *client == from).collect::<Vec<_>>();
-        self.aliases.extend(aliases.into_iter().map(|((_, engine), number)| ((to, engine), number)));
+        let renamed =
+            |((client, engine), number)| ((if client == from { to } else { client }, engine), number);
+        self.aliases = std::mem::take(&mut self.aliases).into_iter().map(renamed).collect();
         self.shelves.values_mut().for_each(|shelf| shelf.hand_over(from, to));
         self.exceptions.hand_over(from, to);
     }

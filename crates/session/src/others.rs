@@ -39,9 +39,13 @@ impl Session {
         let Some(client) = self.clients.get_mut(&viewer) else { return };
         let mut told = std::mem::take(&mut client.told_of_others);
         let mut news = Vec::new();
-        for (_, (number, said)) in told.extract_if(.., |key, _| !now.contains_key(key)) {
-            news.push(("removed", number, said));
-        }
+        told.retain(|key, (number, said)| {
+            let there = now.contains_key(key);
+            if !there {
+                news.push(("removed", *number, said.take()));
+            }
+            there
+        });
         for (key, said) in now {
             match told.get_mut(&key) {
                 Some((_, before)) if *before == said => {}
