@@ -220,6 +220,10 @@ impl Client {
         self.outbox.is_behind()
     }
 
+    pub fn is_far_behind(&self) -> bool {
+        self.outbox.is_far_behind()
+    }
+
     pub fn next(&mut self) -> Next {
         if let Some((seq, outgoing)) = self.outbox.pop() {
             if let Some(asked) = outgoing.asks {

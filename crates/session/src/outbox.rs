@@ -23,6 +23,9 @@ use line::{Line, Waits};
 /// Above this a client is behind. One that reads nothing may cost 4 MiB: this, what the driver has begun to write, and
 /// what an allocator cannot use. One read of an engine brings less, so whoever takes each of them at once never is.
 const MARK: usize = 3 << 19;
+/// Above this also a client that is alone is not listened to. It is heard for longer, because one that asks much before
+/// it reads would else wait for itself.
+const UNHEARD: usize = 16 * MARK;
 /// One that was behind keeps up again below this; between the two it would be judged anew with every message.
 const RELIEF: usize = MARK / 2;
 /// Beyond this a client that does not keep up while others do is let go: answers and states are never left out.
@@ -75,6 +78,11 @@ impl Outbox {
 
     pub fn is_behind(&self) -> bool {
         self.line.cost() > MARK
+    }
+
+    /// Whether it is so far behind that it need not be listened to even if nobody else is there.
+    pub fn is_far_behind(&self) -> bool {
+        self.line.cost() > UNHEARD
     }
 
     pub fn is_hopeless(&self) -> bool {

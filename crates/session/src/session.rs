@@ -178,7 +178,8 @@ impl Session {
 
     /// Whether a client has so much to read that it is not listened to until it has.
     pub fn is_behind(&self, client: ClientId) -> bool {
-        self.clients.get(&client).is_some_and(Client::is_behind)
+        let behind = if self.clients.len() > 1 { Client::is_behind } else { Client::is_far_behind };
+        self.clients.get(&client).is_some_and(behind)
     }
 
     /// Whether a client that has nothing more to say still waits for its last word.
