@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use smallvec::SmallVec;
 
+use crate::commands::{Kind, Known};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
 use crate::session::Session;
@@ -45,35 +46,6 @@ impl Manners {
     }
 }
 
-/// What others are told that a client did, by its request. An observer may do none of these.
-const DEEDS: [(&str, &str); 16] = [
-    ("continue", "resumed"),
-    ("reverseContinue", "resumed"),
-    ("next", "stepped"),
-    ("stepIn", "stepped"),
-    ("stepOut", "stepped"),
-    ("stepBack", "stepped"),
-    ("goto", "moved"),
-    ("restartFrame", "restarted a frame"),
-    ("restart", "restarted"),
-    ("pause", "paused"),
-    ("evaluate", "evaluated"),
-    ("setVariable", "set a variable"),
-    ("setExpression", "set a variable"),
-    ("writeMemory", "wrote memory"),
-    ("terminate", "terminated"),
-    ("terminateThreads", "terminated threads"),
-];
-
-/// Requests that set breakpoints; an observer's are acknowledged and go no further.
-const LISTS: [&str; 5] = [
-    "setBreakpoints",
-    "setFunctionBreakpoints",
-    "setInstructionBreakpoints",
-    "setDataBreakpoints",
-    "setExceptionBreakpoints",
-];
-
 impl Session {
     /// What an observer asks for is refused or acknowledged without effect. `None` if it may be done.
     pub(crate) fn observed(
@@ -87,7 +59,8 @@ impl Session {
         if client.manners.role == Role::Drive {
             return None;
         }
-        if LISTS.contains(&command) {
+        let known = Known::of(command)?;
+        if known.kind == Kind::Sets {
             let wanted =
                 arguments.and_then(|arguments| arguments.get("breakpoints").or(arguments.get("lines")));
             let answer = json!({"verified": false, "message": "this client only observes"});
@@ -95,15 +68,14 @@ impl Session {
             self.answer(id, seq, command, Some(json!({"breakpoints": vec![answer; count]})));
             return Some(Ok(()));
         }
-        let deed = DEEDS.iter().any(|(name, _)| *name == command);
         let text =
             format!("`{command}` is not for observers; attach with \"breakroom\": {{\"role\": \"drive\"}}.");
-        deed.then(|| Err(Failure::quiet(FailureId::OnlyObserves, text)))
+        known.deed.map(|_| Err(Failure::quiet(FailureId::OnlyObserves, text)))
     }
 
     /// Tells those who want to know what a client did.
     pub(crate) fn note_deed(&mut self, by: ClientId, command: &str, arguments: Option<Json>) {
-        let Some((_, deed)) = DEEDS.iter().find(|(name, _)| *name == command) else { return };
+        let Some(deed) = Known::of(command).and_then(|known| known.deed) else { return };
         self.note_did(by, deed, command, arguments);
         let Some(name) = self.clients.get(&by).map(|client| client.name().to_owned()) else { return };
         let mut body = json!({"client": name, "deed": deed, "command": command});

@@ -7,6 +7,8 @@ use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Json, walk};
 use smallvec::SmallVec;
 
+use crate::commands::Known;
+
 type Edits = SmallVec<[Edit; 2]>;
 
 /// Clients that read nothing any more after an event that they do not know, by `clientID`, with those that they know.
@@ -43,28 +45,12 @@ pub(crate) fn wants(client: &Initialize, event: &str) -> bool {
     }
 }
 
-/// Requests and events in which `line`, `column` and `source` mean places in a file.
-const WITH_PLACES: [&str; 19] = [
-    "stackTrace",
-    "scopes",
-    "setBreakpoints",
-    "setFunctionBreakpoints",
-    "setExceptionBreakpoints",
-    "setInstructionBreakpoints",
-    "breakpointLocations",
-    "gotoTargets",
-    "stepInTargets",
-    "completions",
-    "disassemble",
-    "locations",
-    "evaluate",
-    "breakpoint",
-    "output",
-    "loadedSource",
-    "loadedSources",
-    "source",
-    "exceptionInfo",
-];
+/// Events in which `line`, `column` and `source` mean places in a file.
+const EVENTS_WITH_PLACES: [&str; 3] = ["breakpoint", "output", "loadedSource"];
+
+fn has_places(name: &str) -> bool {
+    EVENTS_WITH_PLACES.contains(&name) || Known::of(name).is_some_and(|known| known.places)
+}
 
 /// Files that a client calls by another name than the engine was told: that name first, then the client's own.
 #[derive(Debug, Default)]
@@ -123,7 +109,7 @@ fn translate(
     let Dialect { declared: client, spellings } = client;
     let renames = client.uri_paths || !spellings.0.is_empty();
     let plain = !client.zero_based_lines && !client.zero_based_columns && !renames;
-    if plain || !WITH_PLACES.contains(&name) {
+    if plain || !has_places(name) {
         return Edits::new();
     }
     let mut edits = Edits::new();

@@ -9,6 +9,7 @@ mod access;
 mod belief;
 mod breakpoints;
 mod client;
+mod commands;
 mod company;
 mod describe;
 mod driving;

@@ -187,15 +187,6 @@ pub(crate) enum Lane {
     Normal,
 }
 
-impl Lane {
-    pub fn of(command: &str) -> Self {
-        match command {
-            "pause" | "disconnect" | "terminate" | "cancel" => Lane::Urgent,
-            _ => Lane::Normal,
-        }
-    }
-}
-
 impl Node {
     pub fn new(id: NodeId) -> Self {
         Node {

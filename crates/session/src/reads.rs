@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use breakroom_dap::{Json, Message, references};
 use smallvec::SmallVec;
 
+use crate::commands::{Kind, Known};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::ledger::Asker;
 use crate::node::Node;
@@ -16,41 +17,6 @@ use crate::threads::Life;
 
 /// Beyond this everything is forgotten: it can be asked again.
 const MAX_BYTES: usize = 8 << 20;
-
-/// Requests that change nothing and whose answers last as long as their stop.
-const READS: [&str; 5] = ["threads", "stackTrace", "scopes", "variables", "exceptionInfo"];
-
-/// Requests after which what was read still holds, or the engine itself says what does not. Everything else may have
-/// changed anything.
-const HARMLESS: [&str; 27] = [
-    "threads",
-    "stackTrace",
-    "scopes",
-    "variables",
-    "exceptionInfo",
-    "source",
-    "modules",
-    "loadedSources",
-    "breakpointLocations",
-    "completions",
-    "dataBreakpointInfo",
-    "disassemble",
-    "gotoTargets",
-    "locations",
-    "readMemory",
-    "setBreakpoints",
-    "setFunctionBreakpoints",
-    "setExceptionBreakpoints",
-    "setDataBreakpoints",
-    "setInstructionBreakpoints",
-    "stepInTargets",
-    "cancel",
-    "pause",
-    "configurationDone",
-    "restart",
-    "terminate",
-    "terminateThreads",
-];
 
 /// A question in the engine's own numbers, however the asker wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -197,7 +163,7 @@ impl Session {
         message: &Message,
     ) -> Option<Question> {
         let life = *life;
-        if !READS.contains(&command) {
+        if Known::of(command).is_none_or(|known| known.kind != Kind::Reads) {
             return None;
         }
         let node = self.nodes.get(&self.root?)?;
@@ -240,11 +206,15 @@ impl Session {
 
     /// Whether a request may change what others have read.
     pub(crate) fn may_change(command: &str, arguments: Option<Json>) -> bool {
-        let evaluates_quietly = || {
+        let looks = || {
             let context = arguments.and_then(|arguments| arguments.str("context"));
             matches!(context.as_deref(), Some("watch" | "hover" | "clipboard" | "variables"))
         };
-        !(HARMLESS.contains(&command) || command == "evaluate" && evaluates_quietly())
+        match Known::of(command).map(|known| known.kind) {
+            None | Some(Kind::Changes) => true,
+            Some(Kind::Evaluates) => !looks(),
+            Some(Kind::Resumes(_) | Kind::Reads | Kind::Harmless | Kind::Sets) => false,
+        }
     }
 
     /// Something may have changed: the others are told to read again.

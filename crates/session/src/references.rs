@@ -8,12 +8,12 @@ use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Json};
 use smallvec::SmallVec;
 
+use crate::commands::Pace;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, NodeId};
 use crate::ledger::Asker;
 use crate::minted::Unknown;
 use crate::node::{Hushed, Pending, Purpose, Resumes, Then};
-use crate::requests::Pace;
 use crate::session::Session;
 use crate::threads::{Life, ResumedBy};
 

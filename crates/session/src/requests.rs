@@ -6,6 +6,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::client::Phase as ClientPhase;
+use crate::commands::{Kind, Known};
 use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
@@ -16,27 +17,6 @@ use crate::reads::Ask;
 use crate::references::Resolved;
 use crate::session::Session;
 use crate::threads::Life;
-
-/// How far a resume goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pace {
-    /// To the next stop.
-    Free,
-    /// A little, and it stops by itself.
-    Step,
-}
-
-/// Requests that let a thread run.
-const RESUMES: [(&str, Pace); 8] = [
-    ("continue", Pace::Free),
-    ("reverseContinue", Pace::Free),
-    ("next", Pace::Step),
-    ("stepIn", Pace::Step),
-    ("stepOut", Pace::Step),
-    ("stepBack", Pace::Step),
-    ("goto", Pace::Step),
-    ("restartFrame", Pace::Step),
-];
 
 impl Session {
     pub(crate) fn on_client(&mut self, client: ClientId, bytes: Bytes) {
@@ -148,8 +128,8 @@ impl Session {
             let started = message.payload().and_then(|arguments| arguments.get("arguments"));
             edits.extend(started.map(own_record).transpose()?.flatten());
         }
-        let then = if let Some((_, pace)) = RESUMES.iter().find(|(name, _)| *name == command) {
-            self.begin_resume(client, resolved.life, *pace, Run::of(message.payload()))?
+        let then = if let Some(Kind::Resumes(pace)) = Known::of(command).map(|known| known.kind) {
+            self.begin_resume(client, resolved.life, pace, Run::of(message.payload()))?
                 .map_or(Then::Nothing, Then::Resumes)
         } else if let Some(question) = self.question(command, &resolved, &message) {
             match self.reads.ask(question, Asker { client, seq }) {
@@ -182,7 +162,7 @@ impl Session {
             }
             let mut waiting = Waiting::new(message, edits, Some(pending));
             waiting.uses = uses;
-            node.push(Lane::of(command), waiting);
+            node.push(Known::lane(command), waiting);
         }
         Ok(())
     }
@@ -203,7 +183,7 @@ impl Session {
             let text = format!("`{command}` is not possible any more: {why}");
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
-        if node.is_full(Lane::of(command)) {
+        if node.is_full(Known::lane(command)) {
             let name = node.name().to_owned();
             let text = format!(
                 "`{command}` was not sent: {name} does not read its requests and too many wait already. `disconnect` and `terminate` still work."
