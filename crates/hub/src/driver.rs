@@ -295,6 +295,9 @@ impl Driver {
                 Effect::MoveClient { client, session } => {
                     supervise::find(client, session, self.registry.clone(), self.sender.clone());
                 }
+                Effect::AskHub { ticket, verb } => {
+                    supervise::ask_hub(ticket, verb, self.registry.clone(), self.sender.clone());
+                }
                 Effect::RunInTerminal { ticket, node, request } => {
                     let (context, guard) = (self.context.clone(), self.guard.clone());
                     supervise::open_terminal(ticket, node, request, context, guard, self.sender.clone());
@@ -350,6 +353,7 @@ impl Driver {
                     // Whoever asked may have given up; then its connection is seen to be closed.
                     let _ = reply.send(self.join(*door).map_err(|error| error.to_string()));
                 }
+                News::HubAnswered { ticket, result } => self.on(Input::HubAnswered { ticket, result }),
                 News::Found { client, session } => self.let_go(client, session),
                 News::Arrive { packed, traveller } => self.take_in(packed, traveller),
                 News::Describe { id, reply } => {

@@ -8,7 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use breakroom_engines::{Context, EnvVar, Exit, Stop, Supervised, Terminal, run_in_pty};
-use breakroom_session::{ClientId, EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller};
+use breakroom_session::{
+    ClientId, EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller, Verb,
+};
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
@@ -42,6 +45,11 @@ pub(crate) enum News {
     Join {
         door: Box<Door>,
         reply: std::sync::mpsc::Sender<Result<(), String>>,
+    },
+    /// What the hub says to a client that asked it for something.
+    HubAnswered {
+        ticket: Ticket,
+        result: Result<Value, String>,
     },
     /// The session that a client wants to go to, or why it cannot.
     Found {
@@ -153,6 +161,29 @@ pub(crate) fn open_terminal(
         let env: Vec<_> = env.into_iter().map(|(name, value)| EnvVar { name, value }).collect();
         let outcome = run_in_pty(&args, cwd, &env, &context, &guard).await.map_err(|error| error.to_string());
         let _ = news.send(News::Terminal { ticket, node, outcome });
+    });
+}
+
+/// Asks the hub for what a client wants of it. All sessions are asked who they are, this one too, so it must not wait for
+/// the answer itself.
+pub(crate) fn ask_hub(ticket: Ticket, verb: Verb, registry: Option<Arc<Registry>>, news: Sender) {
+    tokio::task::spawn_blocking(move || {
+        let answer = |result| drop(news.send(News::HubAnswered { ticket, result }));
+        let Some(registry) = registry else {
+            return answer(Err("a private hub has no other session; leave `--private` out".to_owned()));
+        };
+        match verb {
+            Verb::Sessions => answer(Ok(json!({"sessions": registry.list()}))),
+            Verb::Kill { session } => match registry.find(Some(&session)) {
+                // Answered first: it may be the asker's own.
+                Ok((id, session)) => {
+                    answer(Ok(json!({"session": id})));
+                    let reason = "the session was ended by a client".to_owned();
+                    let _ = session.send(News::Kill { reason });
+                }
+                Err(reason) => answer(Err(reason)),
+            },
+        }
     });
 }
 

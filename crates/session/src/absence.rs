@@ -108,7 +108,7 @@ impl Session {
     fn is_lost(&self, client: &Client) -> bool {
         let took_part = match &client.phase {
             ClientPhase::Connected => false,
-            ClientPhase::Leaving(reason) => matches!(reason, CloseReason::Broken(_)),
+            ClientPhase::Leaving(reason) => matches!(reason, CloseReason::Broken(_) | CloseReason::Behind(_)),
             _ => true,
         };
         let drove = client.access.is_granted() && client.manners.role == Role::Drive;

@@ -65,6 +65,8 @@ pub enum CloseReason {
     Disconnected,
     /// Its bytes made no messages.
     Broken(String),
+    /// It did not read, and its connection is closed without waiting for that.
+    Behind(String),
     /// The hub is going away.
     Shutdown(String),
 }
@@ -157,11 +159,11 @@ impl Client {
     pub fn event_in_company(&mut self, message: Message, edits: SmallVec<[Edit; 2]>) {
         self.queue(message, edits, Outbox::push_in_company);
         if self.outbox.is_hopeless() && !self.is_leaving() {
-            self.outbox.clear();
+            self.outbox.give_up();
             let megabytes = HOPELESS >> 20;
             let reason =
                 format!("this client did not read what it was sent and was more than {megabytes} MB behind");
-            self.phase = Phase::Leaving(CloseReason::Broken(reason));
+            self.phase = Phase::Leaving(CloseReason::Behind(reason));
         }
     }
 
@@ -184,6 +186,14 @@ impl Client {
         match &mut self.phase {
             Phase::Initializing { held, .. } => held.push(outgoing),
             _ => push(&mut self.outbox, outgoing),
+        }
+    }
+
+    /// Why its connection is to be closed although it has not read everything.
+    pub fn cut_off(&self) -> Option<&CloseReason> {
+        match &self.phase {
+            Phase::Leaving(reason @ CloseReason::Behind(_)) => Some(reason),
+            _ => None,
         }
     }
 

@@ -168,6 +168,7 @@ impl Session {
             self.refuse(id, seq, start.command(), &refusal(start.command()));
         }
         self.settle_restart(id, &refusal("restart"));
+        self.settle_verbs(id, &refusal);
         self.refuse_breakpoints(Some(id), &refusal);
         for (Asker { seq, .. }, command) in self.reads.withdraw(id, None) {
             self.refuse(id, seq, &command, &refusal(&command));

@@ -81,6 +81,11 @@ pub enum Input {
         ticket: Ticket,
         result: Result<u32, String>,
     },
+    /// What became of an [`Effect::AskHub`].
+    HubAnswered {
+        ticket: Ticket,
+        result: Result<Value, String>,
+    },
     /// A deadline may have passed.
     Timer,
     /// Somebody wants the session ended, with what it launched.
@@ -149,11 +154,25 @@ pub enum Effect {
         client: ClientId,
         session: String,
     },
+    /// A client wants something of the hub itself.
+    AskHub {
+        ticket: Ticket,
+        verb: Verb,
+    },
     RunInTerminal {
         ticket: Ticket,
         node: NodeId,
         request: TerminalRequest,
     },
+}
+
+/// What a client can ask of the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verb {
+    /// Which sessions there are.
+    Sessions,
+    /// To end one.
+    Kill { session: String },
 }
 
 /// The arguments of `runInTerminal` as far as a terminal of ours needs them.

@@ -260,7 +260,7 @@ impl Session {
             Phase::Leaving(CloseReason::Shutdown(reason)) => {
                 Entry::Left { client, role, reason: Some(short(reason)) }
             }
-            Phase::Leaving(CloseReason::Broken(reason)) => {
+            Phase::Leaving(CloseReason::Broken(reason) | CloseReason::Behind(reason)) => {
                 Entry::Lost { client, role, reason: Some(short(reason)) }
             }
             _ => Entry::Lost { client, role, reason: None },

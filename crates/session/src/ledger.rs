@@ -11,6 +11,7 @@ mod spec;
 mod terms;
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use breakroom_dap::{Json, Message};
 
@@ -77,6 +78,19 @@ pub struct FileId {
     pub inode: u64,
 }
 
+/// A path without what says nothing about where it leads, as far as its text tells.
+fn lexical(path: &str) -> String {
+    let mut parts: Vec<Component> = Vec::new();
+    for part in Path::new(path).components() {
+        match (part, parts.last()) {
+            (Component::CurDir, _) | (Component::ParentDir, Some(Component::RootDir)) => {}
+            (Component::ParentDir, Some(Component::Normal(_))) => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.into_iter().collect::<PathBuf>().to_string_lossy().into_owned()
+}
+
 /// Somebody who waits for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Asker {
@@ -116,7 +130,7 @@ impl Ledger {
         }
         let source = match identify.and_then(|identify| identify(path)) {
             Some(FileId { device, inode }) => SourceId::File { device, inode },
-            None => SourceId::Path(path.to_owned()),
+            None => SourceId::Path(lexical(path)),
         };
         self.paths.insert(path.to_owned(), source.clone());
         source

@@ -41,7 +41,9 @@ mod scopes;
 mod session;
 mod starting;
 mod stops;
+mod thread_numbers;
 mod threads;
+mod verbs;
 
 pub use access::{Access, Token};
 pub use client::{CloseReason, Next};
@@ -49,7 +51,7 @@ pub use company::Role;
 pub use describe::Description;
 pub use failure::{Failure, FailureId};
 pub use ids::{ClientId, NodeId, Ticket, Time};
-pub use io::{Effect, EngineChoice, EngineFacts, Input, NodeEnd, TerminalRequest};
+pub use io::{Effect, EngineChoice, EngineFacts, Input, NodeEnd, TerminalRequest, Verb};
 pub use journal::{Entry, Excerpt, Journal, Noted};
 pub use ledger::{BareHits, FileId};
 pub use moving::Traveller;

@@ -15,6 +15,7 @@ use crate::ledger::Asker;
 use crate::ledger::ShelfId;
 use crate::reads::Read;
 use crate::scopes::Scopes;
+use crate::thread_numbers::ThreadNumbers;
 use crate::threads::{Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
@@ -34,6 +35,7 @@ pub(crate) struct Node {
     pub configuration: Configuration,
     pub capabilities: Capabilities,
     pub threads: Threads,
+    pub thread_numbers: ThreadNumbers,
     /// A stop that nobody was told of yet.
     pub judgement: Option<Judgement>,
     pub hushed: Hushed,
@@ -198,6 +200,7 @@ impl Node {
             configuration: Configuration::Open,
             capabilities: Capabilities::default(),
             threads: Threads::default(),
+            thread_numbers: ThreadNumbers::default(),
             judgement: None,
             hushed: Hushed::Nothing,
             pausing: Pausing::No,
@@ -222,7 +225,8 @@ impl Node {
         }
     }
 
-    pub fn push(&mut self, lane: Lane, waiting: Waiting) {
+    pub fn push(&mut self, lane: Lane, mut waiting: Waiting) {
+        waiting.edits.extend(self.thread_numbers.for_engine(&waiting.message));
         self.lanes.bytes += waiting.message.len();
         match lane {
             Lane::Urgent => self.lanes.urgent.push_back(waiting),

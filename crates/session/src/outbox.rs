@@ -89,9 +89,13 @@ impl Outbox {
         self.line.cost() > HOPELESS
     }
 
-    pub fn clear(&mut self) {
-        self.line = Line::default();
+    /// Drops what will never be read. What an engine asks stays: it must still be failed when the client is gone.
+    pub fn give_up(&mut self) {
         self.pace = Pace::KeepsUp;
+        let asked = std::mem::take(&mut self.line).into_messages().filter(|outgoing| outgoing.asks.is_some());
+        for outgoing in asked {
+            self.line.push(outgoing);
+        }
     }
 
     pub fn pop(&mut self) -> Option<(ToClient, Outgoing)> {

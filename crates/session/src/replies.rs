@@ -19,6 +19,10 @@ impl Session {
         let owed = request_seq.and_then(|seq| self.nodes.get_mut(&node)?.answered(seq));
         // Unknown, repeated or zero: dropped, never routed by guess.
         let Some(pending) = owed else { return self.odd() };
+        let message = match self.nodes.get_mut(&node) {
+            Some(known) if &*pending.command == "threads" => known.thread_numbers.of_list(message),
+            _ => message,
+        };
         let Envelope::Response { success, .. } = *message.envelope() else {
             return;
         };

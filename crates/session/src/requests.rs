@@ -91,10 +91,7 @@ impl Session {
                 self.list_breakpoints(client, seq);
                 Ok(())
             }
-            _ if command.starts_with("breakroom/") => Err(Failure::quiet(
-                FailureId::UnknownVerb,
-                format!("this hub has no `{command}`; it may be older than its client."),
-            )),
+            _ if command.starts_with("breakroom/") => self.ask_hub(client, seq, command, message.payload()),
             _ => self.forward(client, seq, command, message),
         };
         if let Err(refusal) = outcome {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::absence::{Attendance, LastLeave, Lost};
-use crate::client::{Client, Next, Outgoing};
+use crate::client::{Client, CloseReason, Next, Outgoing};
 use crate::ending::Ending;
 use crate::failure::{Failure, Show};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
@@ -23,6 +23,7 @@ use crate::node::{Node, Phase, Turn};
 use crate::picture::Picture;
 use crate::reads::Reads;
 use crate::restarting::Restart;
+use crate::verbs::Asked;
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +82,8 @@ pub struct Session {
     pub(crate) parted: VecDeque<(ClientId, String)>,
     /// What people call the session: what the launch calls it, or its program.
     pub(crate) name: String,
+    /// What the hub was asked for.
+    pub(crate) verbs: HashMap<Ticket, Asked>,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
     pub(crate) terminals: HashMap<Ticket, (NodeId, FromEngine)>,
     pub(crate) now: Time,
@@ -117,6 +120,7 @@ impl Session {
             on_last_leave: LastLeave::default(),
             parted: VecDeque::new(),
             name: String::new(),
+            verbs: HashMap::new(),
             terminals: HashMap::new(),
             now: Time::default(),
             effects: VecDeque::new(),
@@ -146,6 +150,7 @@ impl Session {
             Input::Output { node, category, text } => self.on_output(node, category, &text),
             Input::Stderr { node, text } => self.note_stderr(node, &text),
             Input::Terminal { ticket, result } => self.on_terminal(ticket, result),
+            Input::HubAnswered { ticket, result } => self.on_hub_answered(ticket, result),
             Input::Timer => self.on_timer(),
             Input::Killed { reason } => self.on_killed(&reason),
             Input::Shutdown { reason } => self.on_shutdown(&reason),
@@ -154,6 +159,11 @@ impl Session {
 
     pub fn poll_client(&mut self, client: ClientId) -> Next {
         self.clients.get_mut(&client).map_or(Next::Wait, Client::next)
+    }
+
+    /// Why a client's connection is to be closed without waiting until it has read what was written.
+    pub fn cut_off(&self, client: ClientId) -> Option<&CloseReason> {
+        self.clients.get(&client)?.cut_off()
     }
 
     pub fn poll_engine(&mut self, node: NodeId) -> Option<Packet> {
@@ -257,7 +267,7 @@ impl Session {
 
     fn on_engine(&mut self, node: NodeId, bytes: Bytes) {
         use breakroom_dap::Envelope;
-        let Some(known) = self.nodes.get(&node) else {
+        let Some(known) = self.nodes.get_mut(&node) else {
             return self.odd();
         };
         if matches!(known.phase, Phase::Starting | Phase::Ended { .. }) {
@@ -271,7 +281,10 @@ impl Session {
                 let request_seq = *request_seq;
                 self.on_response(node, request_seq, message);
             }
-            Envelope::Event { .. } => self.on_event(node, message),
+            Envelope::Event { .. } => {
+                let message = known.thread_numbers.of_event(message);
+                self.on_event(node, message);
+            }
             Envelope::Request { .. } => self.on_reverse(node, message),
         }
     }

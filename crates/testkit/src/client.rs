@@ -20,7 +20,7 @@ pub use rules::{Rule, Violation};
 pub use timeline::{Arrival, Direction, Entry, Timeline};
 
 use crate::{frames, wait};
-use connection::{Link, State};
+use connection::{Attention, Link, State};
 
 /// A request that was sent; hand it to [`Strict::response`] or [`Strict::failure`].
 #[derive(Clone, Debug)]
@@ -88,6 +88,17 @@ impl Strict {
     /// Rules that this peer is known to break, for real adapters driven without the hub.
     pub fn tolerate(&mut self, rules: &[Rule]) {
         self.link.shared.lock().tolerated.extend(rules);
+    }
+
+    /// Stops reading: what is sent from now on fills the pipe, and then it is the peer's. What is under way, up to a few
+    /// messages, may still be read.
+    pub fn stall(&mut self) {
+        self.link.shared.change(|state| state.attention = Attention::Stalls);
+    }
+
+    /// Reads again, from where it stopped.
+    pub fn wake(&mut self) {
+        self.link.shared.change(|state| state.attention = Attention::Reads);
     }
 
     /// Process id of the peer, if the client started it.

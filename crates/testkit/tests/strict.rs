@@ -279,3 +279,23 @@ fn one_seq_sent_twice_is_to_be_answered_twice() {
     client.call("disconnect", Value::Null);
     client.finish();
 }
+
+#[test]
+fn one_that_stalls_takes_nothing_until_it_is_woken() {
+    const EVENTS: usize = 200;
+    let mut output = event("x-big");
+    output["send"]["body"] = json!({"text": "x".repeat(10_000)});
+    output["repeat"] = EVENTS.into();
+    let steps = [json!({"expect": "threads"}), output, json!({"respond": "threads"})];
+    let Bench { mut client, _folder } = connect(&steps);
+    client.call("initialize", json!({"adapterID": "fake"}));
+    client.stall();
+    let asked = client.request("threads", Value::Null);
+    let received = client.timeline().received().count();
+    assert!(received <= 2, "the answer to `initialize`, and what the reader was about to take: {received}");
+    client.wake();
+    client.response(asked);
+    (0..EVENTS).for_each(|_| drop(client.event("x-big")));
+    client.call("disconnect", Value::Null);
+    client.finish();
+}

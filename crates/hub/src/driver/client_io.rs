@@ -187,7 +187,11 @@ impl ClientIo {
             }
             let full = !self.endpoint.wants_more();
             match self.endpoint.poll_write(cx) {
-                Poll::Pending => return self.is_there(),
+                Poll::Pending => {
+                    let Some(reason) = session.cut_off(self.id) else { return self.is_there() };
+                    self.say_goodbye(reason);
+                    return false;
+                }
                 Poll::Ready(Err(_)) => return false,
                 Poll::Ready(Ok(())) if full => {}
                 Poll::Ready(Ok(())) => {
@@ -237,7 +241,9 @@ impl ClientIo {
         let Some(control) = self.control.take() else { return };
         let farewell = match reason {
             CloseReason::Disconnected => None,
-            CloseReason::Broken(reason) | CloseReason::Shutdown(reason) => Some(reason.as_str()),
+            CloseReason::Broken(reason) | CloseReason::Behind(reason) | CloseReason::Shutdown(reason) => {
+                Some(reason.as_str())
+            }
         };
         // A door that does not read is not worth waiting for.
         if let Ok(frame) = hello::farewell(farewell) {

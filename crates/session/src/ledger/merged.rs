@@ -79,10 +79,15 @@ pub(crate) fn union(wants: &Wants, differing: Differing, told: &[Merged]) -> Vec
     union.into_iter().map(|(merged, _)| merged).collect()
 }
 
-/// Whether two lists say the same to the engine.
+/// Whether two lists say the same to the engine, in whatever order.
 pub(crate) fn same(one: &[Merged], other: &[Merged]) -> bool {
-    let pair = |(one, other): (&Merged, &Merged)| one.place == other.place && one.raw == other.raw;
-    one.len() == other.len() && one.iter().zip(other).all(pair)
+    let in_order = |list: &[Merged]| {
+        let mut pairs: Vec<_> =
+            list.iter().map(|merged| (merged.place.clone(), merged.raw.clone())).collect();
+        pairs.sort();
+        pairs
+    };
+    one.len() == other.len() && in_order(one) == in_order(other)
 }
 
 /// Answers belong to what was told by their order; an engine that answers short is understood by the lines it names.

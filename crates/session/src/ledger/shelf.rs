@@ -265,8 +265,9 @@ impl Shelf {
     /// another with some.
     fn note_judges(&mut self) {
         let union = self.union();
-        for (merged, now) in self.told.iter_mut().flatten().zip(union) {
-            merged.judge = now.judge;
+        for merged in self.told.iter_mut().flatten() {
+            let now = union.iter().find(|now| now.place == merged.place);
+            merged.judge = now.map_or(merged.judge, |now| now.judge);
         }
     }
 

@@ -31,6 +31,8 @@ fn a_list_that_changes_nothing_is_not_told_again() {
     rig.set_lines(tess, node, &[3, 4]);
     let seq = rig.ask_lines(tess, &[3, 4]);
     assert_eq!(ids(&rig.response(tess, seq)), [1, 2]);
+    let seq = rig.ask_lines(tess, &[4, 3]);
+    assert_eq!(ids(&rig.response(tess, seq)), [2, 1], "nor is another order");
     let seq = rig.ask_lines(bob, &[4]);
     let theirs = rig.response(bob, seq);
     assert_eq!((lines(&theirs), ids(&theirs)), (vec![4], vec![1]));
@@ -42,7 +44,7 @@ fn a_list_that_changes_nothing_is_not_told_again() {
     assert!(rig.engine_heard(node).is_empty());
     let modified = json!({"source": {"path": "x.py"}, "breakpoints": [{"line": 4}], "sourceModified": true});
     rig.request(bob, "setBreakpoints", modified);
-    assert_eq!(lines(&rig.got(node, "setBreakpoints")), [3, 4], "unless the source was modified");
+    assert_eq!(lines(&rig.got(node, "setBreakpoints")), [4, 3], "unless the source was modified");
 }
 
 #[test]
@@ -86,6 +88,7 @@ fn one_file_is_one_source_however_it_is_spelled() {
         (tess, "/a/same.py", 3, vec![3]),
         (bob, "/link/same.py", 4, vec![3, 4]),
         (bob, "/a/other.py", 5, vec![5]),
+        (tess, "//a/./b/../other.py", 6, vec![5, 6]),
     ] {
         rig.request(client, "setBreakpoints", set(path, line));
         let request = rig.got(node, "setBreakpoints");

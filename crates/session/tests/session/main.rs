@@ -25,3 +25,4 @@ mod simulation;
 mod slow;
 mod starting;
 mod transparency;
+mod verbs;

@@ -292,3 +292,23 @@ fn restarting_a_frame_resumes_the_thread_of_that_frame() {
     assert_eq!(rig.got(node, "restartFrame")["arguments"]["frameId"], 5);
     assert_eq!(refused(&mut rig, client, "stackTrace", json!({"threadId": 1})).0, 9011);
 }
+
+#[test]
+fn a_thread_number_that_no_client_could_hold_is_the_hubs_own() {
+    const THREAD: i64 = 0x7f12_3456_7890;
+    let (mut rig, tess, bob, node) = Rig::shared();
+    rig.round_trip(tess, node, "continue", json!({"threadId": 1}), json!({"allThreadsContinued": true}));
+    rig.event(bob, "continued");
+    rig.tell(node, "stopped", json!({"reason": "pause", "threadId": THREAD, "allThreadsStopped": true}));
+    let ours = rig.event(tess, "stopped")["body"]["threadId"].clone();
+    assert_eq!(rig.event(bob, "stopped")["body"]["threadId"], ours);
+    assert!(ours.as_i64().is_some_and(|ours| (1..1 << 31).contains(&ours)), "{ours}");
+    let threads = json!({"threads": [{"id": THREAD, "name": "t"}, {"id": 1, "name": "main"}]});
+    let list = rig.round_trip(bob, node, "threads", json!({}), threads);
+    assert_eq!((&list["body"]["threads"][0]["id"], &list["body"]["threads"][1]["id"]), (&ours, &json!(1)));
+    rig.request(bob, "next", json!({"threadId": ours}));
+    let request = rig.got(node, "next");
+    assert_eq!(request["arguments"]["threadId"], THREAD);
+    rig.answer(node, &request, json!({}));
+    assert_eq!(rig.event(tess, "continued")["body"]["threadId"], ours);
+}

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use breakroom_session::{
     Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, Input, Next, NodeEnd, NodeId, Reach,
-    Session, Setup, TerminalRequest, Ticket, Time, Traveller,
+    Session, Setup, TerminalRequest, Ticket, Time, Traveller, Verb,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -38,6 +38,7 @@ pub struct Rig {
     pub terminals: Vec<(Ticket, TerminalRequest)>,
     /// Clients that want to go to another session, and to which.
     pub moves: Vec<(ClientId, String)>,
+    pub asked_hub: Vec<(Ticket, Verb)>,
     /// Changes what clients hear, to see whether that is noticed.
     pub tamper: Option<Tamper>,
 }
@@ -105,6 +106,7 @@ impl Rig {
             stopped: Vec::new(),
             terminals: Vec::new(),
             moves: Vec::new(),
+            asked_hub: Vec::new(),
             tamper: None,
         }
     }
@@ -442,6 +444,7 @@ impl Rig {
                 self.stopped.push((node, grace, release));
             }
             Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
+            Effect::AskHub { ticket, verb } => self.asked_hub.push((ticket, verb)),
             Effect::MoveClient { client, session } => self.moves.push((client, session)),
         }
     }

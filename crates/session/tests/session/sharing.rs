@@ -331,3 +331,20 @@ fn one_who_missed_output_and_leaves_hears_nothing_behind_the_answer_to_its_disco
     assert_eq!(rig.names(bob).last().unwrap(), "+disconnect");
     assert!(rig.closed(bob).is_some());
 }
+
+#[test]
+fn a_client_that_is_hopelessly_behind_is_cut_off_and_what_it_was_asked_is_failed() {
+    let (mut rig, tess, bob, node) = Rig::shared();
+    rig.stall_client(tess);
+    rig.ask(node, "vendor/pick", json!({}));
+    let text = "x".repeat(1 << 20);
+    for _ in 0..70 {
+        rig.tell(node, "x-vendor", json!({"text": text}));
+    }
+    let reason = rig.session.cut_off(tess).cloned();
+    assert!(matches!(&reason, Some(CloseReason::Behind(why)) if why.contains("64 MB")), "{reason:?}");
+    assert_eq!(rig.session.cut_off(bob), None);
+    assert_eq!(rig.names(bob).len(), 70);
+    rig.lose(tess);
+    assert_eq!(rig.got(node, "vendor/pick")["success"], false);
+}

@@ -159,7 +159,7 @@ fn what_can_not_be_left_out_ends_in_a_reason_when_it_is_too_much() {
         rig.tell(node, "x-vendor", json!({"text": "z".repeat(100_000)}));
     }
     rig.read_on(bob);
-    let Some(CloseReason::Broken(reason)) = rig.closed(bob) else { panic!("it is still there") };
+    let Some(CloseReason::Behind(reason)) = rig.closed(bob) else { panic!("it is still there") };
     assert!(reason.contains("64 MB behind"), "{reason}");
     assert_eq!(rig.names(tess).iter().filter(|name| *name == "x-vendor").count(), 700);
     rig.finish(tess, node);

@@ -26,7 +26,16 @@ pub(super) struct State {
     pub referee: Referee,
     pub tolerated: HashSet<Rule>,
     pub ended: bool,
+    pub attention: Attention,
     pub stderr: VecDeque<String>,
+}
+
+/// Whether the client reads what it is sent.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Attention {
+    #[default]
+    Reads,
+    Stalls,
 }
 
 pub(super) struct Shared {
@@ -64,7 +73,15 @@ impl Shared {
         }
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    /// Holds the reader thread while the client stalls.
+    fn wait_to_read(&self) {
+        let mut state = self.lock();
+        while state.attention == Attention::Stalls {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    pub fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.changed.notify_all();
     }
@@ -107,6 +124,7 @@ impl Link {
 
     /// Ends the connection as a crash would: nothing is said, nothing is drained.
     pub fn cut(&mut self) {
+        self.shared.change(|state| state.attention = Attention::Reads);
         if let Some(outgoing) = self.outgoing.take() {
             let _ = rustix::net::shutdown(&outgoing, rustix::net::Shutdown::Both);
         }
@@ -121,6 +139,7 @@ fn read(incoming: OwnedFd, shared: &Shared) {
     let mut reader = FrameReader::new(incoming, Peer::Adapter);
     let mut odd_before = 0;
     loop {
+        shared.wait_to_read();
         let frame = reader.read();
         let quirks = reader.quirks();
         let odd = odd_headers(quirks);

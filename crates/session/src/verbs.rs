@@ -1,0 +1,70 @@
+//! Requests that are for the hub itself and not for the session: `breakroom/sessions` and `breakroom/kill`.
+//!
+//! The core knows no other session. It hands the question to its driver and the answer to whoever asked.
+
+use breakroom_dap::Json;
+use serde_json::Value;
+
+use crate::failure::{Failure, FailureId};
+use crate::ids::{ClientId, FromClient, Ticket};
+use crate::io::{Effect, Verb};
+use crate::ledger::Asker;
+use crate::session::Session;
+
+/// Who waits for an answer of the hub, and to which request.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    by: Asker,
+    command: Box<str>,
+}
+
+impl Session {
+    /// A request whose name begins with `breakroom/` and that the session itself does not answer.
+    pub(crate) fn ask_hub(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        command: &str,
+        arguments: Option<Json>,
+    ) -> Result<(), Failure> {
+        let verb = match command {
+            "breakroom/sessions" => Verb::Sessions,
+            "breakroom/kill" => {
+                let session = arguments.and_then(|arguments| arguments.str("session"));
+                let missing = || {
+                    let text = "`breakroom/kill` needs `session`: an id or a name, as in `breakroom ls`.";
+                    Failure::quiet(FailureId::BadArguments, text)
+                };
+                Verb::Kill { session: session.ok_or_else(missing)?.into_owned() }
+            }
+            _ => {
+                let text = format!("this hub has no `{command}`; it may be older than its client.");
+                return Err(Failure::quiet(FailureId::UnknownVerb, text));
+            }
+        };
+        let ticket = self.new_ticket();
+        self.verbs.insert(ticket, Asked { by: Asker { client, seq }, command: command.into() });
+        self.effect(Effect::AskHub { ticket, verb });
+        Ok(())
+    }
+
+    pub(crate) fn on_hub_answered(&mut self, ticket: Ticket, result: Result<Value, String>) {
+        // Whoever asked may have left.
+        let Some(Asked { by: Asker { client, seq }, command }) = self.verbs.remove(&ticket) else { return };
+        match result {
+            Ok(body) => self.answer(client, seq, &command, Some(body)),
+            Err(reason) => {
+                self.refuse(client, seq, &command, &Failure::quiet(FailureId::NoSuchSession, reason));
+            }
+        }
+    }
+
+    /// Answers what a client still waits for, because it is about to hear its last word.
+    pub(crate) fn settle_verbs(&mut self, client: ClientId, refusal: &dyn Fn(&str) -> Failure) {
+        let mut open: Vec<_> = self.verbs.extract_if(|_, asked| asked.by.client == client).collect();
+        open.sort_by_key(|(ticket, _)| ticket.0);
+        for (_, Asked { by, command }) in open {
+            self.refuse(by.client, by.seq, &command, &refusal(&command));
+        }
+    }
+}
