@@ -39,9 +39,8 @@ pub fn response_with(request_seq: i64, command: &str, key: &str, value: &[u8]) -
 
 /// A failure with a sentence for a person. `id` is stable and documented; `show_user` asks the client to show it.
 pub fn failure(request_seq: i64, command: &str, id: u32, text: &str, show_user: bool) -> Message {
-    // Braces would be read as DAP's own placeholders.
-    let format = text.replace(['{', '}'], "'");
-    let body = json!({"error": {"id": id, "format": format, "showUser": show_user}});
+    // What stands in braces here is no name, so no client takes it for a placeholder.
+    let body = json!({"error": {"id": id, "format": text, "showUser": show_user}});
     answer(request_seq, command, false, &[("message", json!(text))], Some(body))
 }
 

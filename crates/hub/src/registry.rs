@@ -47,6 +47,13 @@ pub struct Summary {
     pub version: Option<String>,
 }
 
+impl Summary {
+    /// Whether there is anything to take part in: no connection that has yet to say what it wants, and no end.
+    fn has_program(&self) -> bool {
+        !matches!(&*self.state, "idle" | "ended")
+    }
+}
+
 /// How many sessions that ended are remembered by their journals.
 const REMEMBERED: usize = 16;
 
@@ -226,27 +233,28 @@ impl Registry {
 /// The session that is meant: by its id, else by its name, or the only one if none is named.
 pub(crate) fn pick<'a>(all: &'a [Summary], wanted: Option<&str>) -> Result<&'a Summary, String> {
     if wanted == Some("") {
-        return Err(format!("the session has no name.{}", listing(all)));
+        return Err(format!("the session has no name.{}", listing(all.iter())));
     }
     if let Some(by_id) = all.iter().find(|summary| Some(&*summary.id.0) == wanted) {
         return Ok(by_id);
     }
-    let named = |summary: &&Summary| wanted.is_none_or(|wanted| summary.name == wanted);
-    let mut fitting = all.iter().filter(named);
+    let joinable = || all.iter().filter(|summary| summary.has_program());
+    let mut fitting = joinable().filter(|summary| wanted.is_none_or(|wanted| summary.name == wanted));
     match (fitting.next(), fitting.next(), wanted) {
         (Some(only), None, _) => Ok(only),
         (None, _, None) => Err("there is no live session; start one first".into()),
-        (None, _, Some(wanted)) => Err(format!("there is no session `{wanted}`.{}", listing(all))),
-        (Some(_), Some(_), None) => Err(format!("there are several sessions; name one.{}", listing(all))),
+        (None, _, Some(wanted)) => Err(format!("there is no session `{wanted}`.{}", listing(joinable()))),
+        (Some(_), Some(_), None) => {
+            Err(format!("there are several sessions; name one.{}", listing(joinable())))
+        }
         (Some(_), Some(_), Some(wanted)) => {
-            Err(format!("several sessions are called `{wanted}`; name one by its id.{}", listing(all)))
+            Err(format!("several sessions are called `{wanted}`; name one by its id.{}", listing(joinable())))
         }
     }
 }
 
-fn listing(all: &[Summary]) -> String {
-    let line = |summary: &Summary| format!("\n  {}  {}  {}", summary.id, summary.state, summary.name);
-    all.iter().map(line).collect()
+fn listing<'a>(some: impl Iterator<Item = &'a Summary>) -> String {
+    some.map(|summary| format!("\n  {}  {}  {}", summary.id, summary.state, summary.name)).collect()
 }
 
 fn random_id() -> SessionId {

@@ -10,7 +10,6 @@ use breakroom_dap::Json;
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
 use crate::ending::{Debuggee, Ending};
-use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, Time};
 use crate::launch::{Launch, Start};
 use crate::node::Phase;
@@ -41,14 +40,9 @@ const WORDS: [(&str, LastLeave); 3] =
 
 impl LastLeave {
     /// What the hub's own member says, if it says anything.
-    pub(crate) fn of(own: Option<Json>) -> Result<Option<LastLeave>, Failure> {
-        let Some(said) = own.and_then(|own| own.get("onLastLeave")) else { return Ok(None) };
-        let word = said.as_str().unwrap_or_default();
-        let known = WORDS.iter().find(|(known, _)| *known == word);
-        known.map(|(_, meaning)| Some(*meaning)).ok_or_else(|| {
-            let text = "\"onLastLeave\" is \"keep\", \"terminate\" or \"detach\".";
-            Failure::loud(FailureId::BadArguments, text)
-        })
+    pub(crate) fn of(own: Option<Json>) -> Option<LastLeave> {
+        let word = own?.str("onLastLeave")?;
+        WORDS.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning)
     }
 }
 
@@ -67,11 +61,14 @@ pub(crate) enum Attendance {
 pub(crate) struct Lost {
     id: ClientId,
     /// What it called itself: `clientID` and `clientName`.
-    identity: (Option<String>, Option<String>),
+    identity: Identity,
     until: Time,
 }
 
-fn identity(client: &Client) -> (Option<String>, Option<String>) {
+/// `clientID` and `clientName`.
+type Identity = (Option<String>, Option<String>);
+
+fn identity(client: &Client) -> Identity {
     (client.declared.client_id.clone(), client.declared.client_name.clone())
 }
 
@@ -142,13 +139,24 @@ impl Session {
         !self.lost.is_empty() && self.on_last_leave == LastLeave::Keep && self.goes_on()
     }
 
+    /// Which lost client this one is: one that called itself exactly so. Whoever comes to a session that nobody is in may
+    /// also be the only one that was lost, under another name: a terminal that was closed and opened again.
+    fn lost_as(&self, (id, name): &Identity) -> Option<usize> {
+        let named = id.is_some() || name.is_some();
+        let exact = |lost: &Lost| named && lost.identity == (id.clone(), name.clone());
+        let alone = matches!(self.attendance, Attendance::Nobody { .. });
+        let same_kind = |lost: &Lost| alone && id.is_some() && lost.identity.0 == *id;
+        match &self.lost[..] {
+            [only] if same_kind(only) => Some(0),
+            lost => lost.iter().rposition(exact),
+        }
+    }
+
     /// A client takes part. If one was lost that called itself the same, this one has what that one wanted.
     pub(crate) fn somebody_came(&mut self, id: ClientId) {
         let Some(client) = self.clients.get(&id).filter(|client| client.takes_part()) else { return };
         let identity = identity(client);
-        let named = identity.0.is_some() || identity.1.is_some();
-        let before = self.lost.iter().rposition(|lost| named && lost.identity == identity);
-        if let Some(at) = before {
+        if let Some(at) = self.lost_as(&identity) {
             let before = self.lost.remove(at);
             self.ledger.hand_over(before.id, id);
         }

@@ -176,7 +176,9 @@ impl Session {
 
     fn engine_goes_on(&mut self) -> bool {
         // Delve must not be asked for anything after a failed launch.
-        let goes_on = matches!(self.ending, Ending::No) && !matches!(self.launch, Launch::Failed { .. });
+        let goes_on = matches!(self.ending, Ending::No)
+            && !matches!(self.launch, Launch::Failed { .. })
+            && !self.picture.is_over();
         // What waits for one that is not ready yet will reach it.
         goes_on && self.root().is_some_and(|node| !matches!(node.phase, Phase::Ending | Phase::Ended { .. }))
     }

@@ -18,13 +18,11 @@ impl Session {
     pub fn describe(&self) -> Description {
         let root = self.root.and_then(|root| self.nodes.get(&root));
         let state = match (root.map(|node| &node.phase), &self.launch) {
-            (None, _) => "idle",
+            (None, _) | (Some(Phase::Ready { .. }), Launch::Unasked) => "idle",
             (Some(Phase::Starting | Phase::Initializing { .. }), _) => "starting",
             (Some(Phase::Ending | Phase::Ended { .. }), _) => "ended",
             _ if self.picture.is_over() => "ended",
-            (Some(Phase::Ready { .. }), Launch::Unasked | Launch::Waiting { .. } | Launch::Failed { .. }) => {
-                "starting"
-            }
+            (Some(Phase::Ready { .. }), Launch::Waiting { .. } | Launch::Failed { .. }) => "starting",
             (Some(Phase::Ready { .. }), Launch::Sent { .. }) => match root {
                 Some(node) if node.threads.any_stopped() => "stopped",
                 _ => "running",

@@ -31,6 +31,9 @@ const ANSWER_AT_SHUTDOWN: Duration = Duration::from_secs(1);
 /// How long it may take to end by itself after that, before it is told by signal.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// Longer than anybody waits for a program that was let go.
+const UNTIL_IT_ENDS: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Whether the session is being ended, and by when its engine must have agreed.
 #[derive(Debug)]
 pub(crate) enum Ending {
@@ -320,7 +323,9 @@ impl Session {
             && until <= self.now
         {
             self.answer_in_place_of_engine();
-            self.stop_engine(Duration::ZERO, debuggee);
+            // debugpy answers when a program that it was told to leave alone has ended, and takes it along if it goes first.
+            let grace = if debuggee == Debuggee::Lives { UNTIL_IT_ENDS } else { Duration::ZERO };
+            self.stop_engine(grace, debuggee);
         }
         for id in self.nodes.keys().copied().collect::<Vec<_>>() {
             self.tell_silence(id);

@@ -20,6 +20,7 @@ use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::joining::Step;
 use crate::node::{Configuration, Lane, Pending, Phase, Purpose, Then, Waiting};
+use crate::own;
 use crate::requests::denied;
 use crate::session::Session;
 use crate::starting::introduction;
@@ -145,8 +146,9 @@ impl Session {
             return Err(Failure::loud(FailureId::BadArguments, text));
         };
         own_record(arguments)?;
+        own::check(arguments)?;
         let own = arguments.get("breakroom");
-        let on_last_leave = LastLeave::of(own)?;
+        let on_last_leave = LastLeave::of(own);
         let token = own.and_then(|own| own.str("token"));
         if !self.clients.get_mut(&client).is_some_and(|client| client.access.present(token.as_deref())) {
             return Err(denied());
@@ -354,7 +356,7 @@ fn choice(arguments: Json, command: &str) -> Result<Option<EngineChoice>, Failur
 
 fn nothing_to_choose_by(command: &str) -> Failure {
     let text = format!(
-        "`{command}` does not say what to debug with: give `type` (for example \"python\"), `program`, or \"breakroom\": {{\"adapter\": ...}}."
+        "`{command}` does not say what to debug with: give `type` (for example \"python\"), `program`, or \"breakroom\": {{\"adapter\": ...}}; to take part in a live session, \"breakroom\": {{\"session\": ...}}."
     );
     Failure::loud(FailureId::BadArguments, text)
 }

@@ -30,6 +30,7 @@ mod moving;
 mod node;
 mod others;
 mod outbox;
+mod own;
 mod picture;
 mod reads;
 mod references;

@@ -76,9 +76,12 @@ impl Session {
         let found = references::by_name(message.bytes());
         let edits: Edits = self.mint(node, life, None, found).collect();
         let cause = Cause { resumer, wanted, trouble };
-        let for_joiners = edits.iter().cloned().chain(self.explain(None, message, cause)).collect();
+        let for_joiners: Edits = edits.iter().cloned().chain(self.explain(None, message, cause)).collect();
         self.note_picture(node, message, &for_joiners);
-        self.note_event("stopped", message);
+        match message.edited(for_joiners) {
+            Ok(explained) => self.note_event("stopped", &explained),
+            Err(_) => self.note_event("stopped", message),
+        }
         for id in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
             let hit = self.hit_numbers(id, message, Some(wanted));
             let explained = self.explain(Some(id), message, cause);

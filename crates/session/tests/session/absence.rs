@@ -61,6 +61,14 @@ fn a_client_that_comes_back_has_its_breakpoints_and_the_whole_picture_again() {
 }
 
 #[test]
+fn the_only_one_that_was_lost_may_come_back_to_an_empty_session_under_another_name() {
+    let (mut rig, _, node) = kept("launch", json!({}));
+    let (back, _) = come(&mut rig, "Tess on another terminal");
+    assert_eq!(owners(&mut rig, back), ["Tess on another terminal"; 2]);
+    assert!(rig.engine_heard(node).is_empty());
+}
+
+#[test]
 fn a_session_that_nobody_comes_back_to_ends_after_ten_minutes() {
     for (command, terminate) in [("launch", true), ("attach", false)] {
         let (mut rig, _, node) = kept(command, json!({}));
@@ -171,7 +179,8 @@ fn a_stop_at_a_lost_clients_breakpoint_says_whose_it_is_to_one_who_is_alone() {
 fn another_client_that_comes_gives_the_lost_one_time_to_come_too() {
     let (mut rig, _, node) = kept("launch", json!({}));
     rig.advance(500);
-    let (bob, _) = come(&mut rig, "Bob");
+    let bob = rig.bring("Bob", json!({"clientID": "other"}), json!({}));
+    rig.heard(bob);
     assert_eq!(owners(&mut rig, bob), ["Tess", "Tess"]);
     rig.advance(119);
     let (tess, _) = come(&mut rig, "Tess");

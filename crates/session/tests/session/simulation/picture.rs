@@ -19,7 +19,7 @@ pub struct Picture {
     progress: BTreeSet<String>,
     steps_back: bool,
     exited: Option<i64>,
-    terminated: bool,
+    pub terminated: bool,
     /// Which of the two threads are stopped.
     pub stopped: [bool; 2],
     /// The thread of the last stop, as long as it is stopped.

@@ -48,6 +48,10 @@ impl World {
         else {
             return;
         };
+        // What is over is told nothing any more.
+        if engine.said.terminated {
+            return;
+        }
         let under_way = engine.is_being_told() || self.rig.is_engine_stalled(engine.node);
         if under_way || self.is_stopping(engine.node) {
             return;
