@@ -183,6 +183,8 @@ impl Driver {
                 self.write_clients(cx),
                 self.write_nodes(cx),
             ];
+            // Their descriptors would be kept for as long as the session lasts.
+            self.nodes.retain(|node| !node.is_gone());
             if self.session.is_over() && self.lingering.is_empty() && self.processes_are_gone() {
                 return Poll::Ready(());
             }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use breakroom_dap::Json;
+use breakroom_dap::{Json, event_with};
 
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
@@ -14,6 +14,7 @@ use crate::ids::{ClientId, Time};
 use crate::launch::{Launch, Start};
 use crate::node::Phase;
 use crate::session::{Reach, Session};
+use crate::stops::set_member;
 
 /// How long a session waits for somebody to come back.
 const KEEP: Duration = Duration::from_secs(600);
@@ -159,6 +160,8 @@ impl Session {
         if let Some(at) = self.lost_as(&identity) {
             let before = self.lost.remove(at);
             self.ledger.hand_over(before.id, id);
+            let inherited = self.ledger.shelves_of(id);
+            self.clients.entry(id).and_modify(|client| client.inherited = inherited);
         }
         if matches!(self.attendance, Attendance::Nobody { .. }) {
             self.attendance = Attendance::Somebody;
@@ -172,6 +175,18 @@ impl Session {
         self.lost.clear();
         if let Attendance::Nobody { .. } = std::mem::take(&mut self.attendance) {
             self.nobody_is_left();
+        }
+    }
+
+    /// Tells a client that came back of the breakpoints that it still has and did not speak of.
+    pub(crate) fn tell_of_inherited(&mut self, id: ClientId) {
+        let inherited = self.clients.get_mut(&id).map(|client| std::mem::take(&mut client.inherited));
+        for shelf in inherited.into_iter().flatten() {
+            for breakpoint in self.ledger.elements(&shelf, id) {
+                let new = event_with("breakpoint", "breakpoint", &breakpoint);
+                let reason = new.payload().and_then(|body| set_member(body, "reason", "\"new\""));
+                self.tell_one(id, "breakpoint", &new, reason.into_iter().collect());
+            }
         }
     }
 

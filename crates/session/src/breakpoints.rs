@@ -44,6 +44,7 @@ impl Session {
         let told = self.ledger.spelling(&shelf);
         if let (Some(client), Some(own), Some(told)) = (self.clients.get_mut(&client), path, told) {
             client.spellings.learn(told, &own);
+            client.inherited.retain(|inherited| *inherited != shelf);
         }
         match outcome {
             Outcome::Tell(request) => self.tell_engine(shelf, request),
@@ -256,7 +257,12 @@ impl Session {
             entry
         });
         let body = json!({"breakpoints": list.collect::<Vec<_>>()});
-        self.answer(client, seq, "breakroom/breakpoints", Some(body));
+        let message = breakroom_dap::response(seq.0, "breakroom/breakpoints", Some(body));
+        let Some(asker) = self.clients.get_mut(&client) else { return };
+        let body = message.payload();
+        let edits =
+            body.map(|body| edge::to_client(asker.dialect(), "setBreakpoints", body)).unwrap_or_default();
+        asker.send(Outgoing { message, edits, asks: None });
     }
 
     /// Nobody will answer what is open in the ledger: it is refused.

@@ -14,6 +14,7 @@ use crate::company::Manners;
 use crate::edge::{Dialect, Spellings};
 use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::{Heard, Missing};
+use crate::ledger::ShelfId;
 use crate::others::ToldOfOthers;
 use crate::outbox::{HOPELESS, Outbox};
 
@@ -29,6 +30,8 @@ pub(crate) struct Client {
     pub asked: HashMap<ToClient, Asked>,
     pub belief: Belief,
     pub told_of_others: ToldOfOthers,
+    /// Lists that it has from before it was lost, and has not said anything about since.
+    pub inherited: Vec<ShelfId>,
     /// The outputs of the picture that it heard as they came, before it was made a joiner; without end until then.
     pub heard_live: Range<u64>,
     told: Told,
@@ -119,6 +122,7 @@ impl Client {
             asked: HashMap::new(),
             belief: Belief::default(),
             told_of_others: ToldOfOthers::default(),
+            inherited: Vec::new(),
             heard_live: 0..0,
             told: Told::Nothing,
             outbox: Outbox::default(),

@@ -24,7 +24,7 @@ impl Session {
             _ if self.picture.is_over() => "ended",
             (Some(Phase::Ready { .. }), Launch::Waiting { .. } | Launch::Failed { .. }) => "starting",
             (Some(Phase::Ready { .. }), Launch::Sent { .. }) => match root {
-                Some(node) if node.threads.any_stopped() => "stopped",
+                Some(node) if node.threads.any_stopped() && !node.judges() => "stopped",
                 _ => "running",
             },
         };

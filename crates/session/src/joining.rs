@@ -4,7 +4,7 @@
 //! gets the whole picture at once, and from there on what everybody gets.
 
 use breakroom_dap::view::{Capabilities, Run};
-use breakroom_dap::{Edit, Json, Message, event, event_with};
+use breakroom_dap::{Edit, Json, Message, event};
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -14,8 +14,9 @@ use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
 use crate::launch::Launch;
-use crate::node::Phase;
+use crate::node::{Node, Phase};
 use crate::session::Session;
+use crate::starting::exact_capabilities;
 
 /// What a joiner has yet to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub(crate) enum Missing {
     Configuration,
     /// It did all it has to, before the engine said `initialized`.
     Announcement,
+    /// A stop is judged just now, and whether it is part of the picture is not known yet.
+    Verdict,
 }
 
 /// Whether a joiner was told `initialized`.
@@ -41,6 +44,8 @@ pub(crate) enum Step {
     Configured,
     /// It was told `initialized`.
     Announced,
+    /// The stop is judged.
+    Judged,
 }
 
 impl Missing {
@@ -51,7 +56,7 @@ impl Missing {
             (Missing::Attach, Step::Attached) | (Missing::Configuration, Step::Configured) => {
                 (heard == Heard::Nothing).then_some(Missing::Announcement)
             }
-            (Missing::Announcement, Step::Announced) => None,
+            (Missing::Announcement, Step::Announced) | (Missing::Verdict, Step::Judged) => None,
             (missing, _) => Some(missing),
         }
     }
@@ -92,8 +97,7 @@ impl Session {
         let node = self.root.and_then(|root| self.nodes.get(&root));
         let Some(client) = self.clients.get_mut(&id) else { return };
         if let Some(Phase::Ready { answer }) = node.map(|node| &node.phase) {
-            let exact = answer.payload().filter(|body| body.is_object()).and_then(Json::raw).unwrap_or(b"{}");
-            client.event(event_with("capabilities", "capabilities", exact), SmallVec::new());
+            client.event(exact_capabilities(answer, &self.setup.base_capabilities), SmallVec::new());
         }
         let heard_live = client.heard_live.end == u64::MAX;
         if heard_live && client.belief.running(None, true) {
@@ -151,18 +155,28 @@ impl Session {
 
     /// A joiner made a step; after the last one it is shown everything.
     pub(crate) fn advance(&mut self, id: ClientId, step: Step) {
+        let judges = self.root.and_then(|root| self.nodes.get(&root)).is_some_and(Node::judges);
         let Some(client) = self.clients.get_mut(&id) else { return };
         let ClientPhase::Joining { missing, heard } = &mut client.phase else { return };
         match missing.after(step, *heard) {
             Some(left) => *missing = left,
+            None if judges => *missing = Missing::Verdict,
             None => {
                 client.phase = ClientPhase::Configuring;
                 client.belief = Belief::default();
                 // Whoever comes back to a session that nobody was in answers for it from now on.
                 self.launcher.get_or_insert(id);
                 self.show(id);
+                self.tell_of_inherited(id);
                 self.tell_of_others();
             }
+        }
+    }
+
+    /// Whether the last stop is one that anybody hears of is known: who waited for that is shown everything.
+    pub(crate) fn release_from_judgement(&mut self) {
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            self.advance(id, Step::Judged);
         }
     }
 

@@ -107,6 +107,16 @@ impl Judgement {
         self.stops.iter().any(|stop| Run::of(stop.payload()).thread == thread)
     }
 
+    /// Whether a thread that runs again is one of those that stopped.
+    pub fn ends_with(&self, run: Run) -> bool {
+        run.all.unwrap_or(true) || self.is_about(run.thread)
+    }
+
+    pub fn held_bytes(&self) -> usize {
+        const OVERHEAD: usize = 512;
+        self.held.iter().map(|message| message.len() + OVERHEAD).sum()
+    }
+
     /// Judges one more stop that came with the first.
     pub fn and(&mut self, stop: Message) {
         self.stops.push(stop);

@@ -23,7 +23,7 @@ use crate::threads::ResumedBy;
 /// How long an engine may take to answer all questions about a stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// An engine that says more than this during one is not stopped.
-const MOST_HELD: usize = 10_000;
+const MOST_HELD: usize = 4 << 20;
 /// The reasons for which the hub may let a program go on. Everything else somebody asked for.
 const BREAKPOINTS: [&str; 2] = ["breakpoint", "function breakpoint"];
 
@@ -100,7 +100,7 @@ impl Session {
         };
         match name {
             // It runs after all: there is no stop left to judge, and nobody ever thought otherwise.
-            "continued" => {
+            "continued" if judgement.ends_with(Run::of(message.payload())) => {
                 self.drop_judgement(node);
                 self.hush(node);
                 false
@@ -114,7 +114,7 @@ impl Session {
                 self.conclude(node, Some(Trouble::Unknown));
                 false
             }
-            _ if judgement.held.len() >= MOST_HELD => {
+            _ if judgement.held_bytes() >= MOST_HELD => {
                 self.conclude(node, Some(because("the debugger said too much meanwhile")));
                 false
             }
@@ -241,6 +241,7 @@ impl Session {
                 self.tell_stopped(node, &stop, resumer, &wanted, trouble.as_ref());
             }
         }
+        self.release_from_judgement();
         held.into_iter().for_each(|message| self.on_event(node, message));
     }
 
@@ -310,6 +311,7 @@ impl Session {
     /// There is nothing to judge any more. Nobody knows of the stop, and what came behind it is told.
     pub(crate) fn drop_judgement(&mut self, node: NodeId) {
         let Some(judgement) = self.take_judgement(node) else { return };
+        self.release_from_judgement();
         judgement.held.into_iter().for_each(|message| self.on_event(node, message));
     }
 

@@ -250,7 +250,7 @@ impl Session {
         };
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, message } => {
-                self.launched = Some(message.clone());
+                self.launched = Some((message.clone(), client));
                 // It may hold a token, and says nothing to the engine.
                 let own = message.payload().and_then(|arguments| removal(arguments, "breakroom"));
                 let edits = own.into_iter().map(|cut| Edit::text(cut, "")).collect();
@@ -275,6 +275,7 @@ impl Session {
             ("launch" | "attach", Some(reason)) => self.launch = Launch::Failed { reason },
             ("disconnect", _) => self.disconnected(node, client),
             ("pause", Some(_)) => self.not_pausing(node),
+            ("restart", None) => self.on_restarted(node, client),
             ("configurationDone", _) => self.advance(client, Step::Configured),
             _ => {}
         }

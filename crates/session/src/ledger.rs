@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use breakroom_dap::{Json, Message};
+use bytes::Bytes;
 
 use crate::ids::{ClientId, FromClient};
 
@@ -129,11 +130,30 @@ impl Ledger {
             return known.clone();
         }
         let source = match identify.and_then(|identify| identify(path)) {
+            Some(file) if self.is_another_file(file, identify) => SourceId::Path(path.to_owned()),
             Some(FileId { device, inode }) => SourceId::File { device, inode },
             None => SourceId::Path(lexical(path)),
         };
         self.paths.insert(path.to_owned(), source.clone());
         source
+    }
+
+    /// Whether a file has the number of one that is known but does not exist any more: file systems give them again.
+    fn is_another_file(&self, file: FileId, identify: Option<fn(&str) -> Option<FileId>>) -> bool {
+        let known = SourceId::File { device: file.device, inode: file.inode };
+        let first = self.paths.iter().find(|(_, source)| **source == known).map(|(path, _)| path);
+        first.is_some_and(|path| identify.and_then(|identify| identify(path)) != Some(file))
+    }
+
+    /// The sources in which somebody has breakpoints.
+    pub fn shelves_of(&self, owner: ClientId) -> Vec<ShelfId> {
+        let owns = |(id, shelf): &(&ShelfId, &Shelf)| matches!(id, ShelfId::Source(_)) && shelf.has(owner);
+        self.shelves.iter().filter(owns).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// An owner's breakpoints as the engine sees them, each with its source.
+    pub fn elements(&self, shelf: &ShelfId, owner: ClientId) -> Vec<Bytes> {
+        self.shelves.get(shelf).map(|shelf| shelf.elements(owner)).unwrap_or_default()
     }
 
     /// The name under which the engine knows a source.

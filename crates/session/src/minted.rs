@@ -3,12 +3,15 @@
 //! Engines reuse numbers from stop to stop (gdb's frame 0, delve's 1000), so a client that lags behind
 //! would read the wrong stop. Ours are 31 bits, unique in the session and never reused.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use breakroom_dap::references::Kind;
 
 use crate::ids::NodeId;
 use crate::threads::Life;
+
+/// As many objects that an engine printed can be opened later: a program may print them for ever.
+const MOST_LASTING: usize = 10_000;
 
 /// What a number of ours stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,6 +29,8 @@ pub(crate) struct Minted {
     last: i32,
     by_origin: HashMap<Origin, i32>,
     by_number: HashMap<i32, Origin>,
+    /// The numbers that no stop ends, in the order they were given.
+    lasting: VecDeque<i32>,
 }
 
 /// Why a number of a client stands for nothing.
@@ -43,6 +48,13 @@ impl Minted {
             return Some(i64::from(*number));
         }
         self.last = self.last.checked_add(1)?;
+        if origin.life == Life::Session {
+            self.lasting.push_back(self.last);
+            if self.lasting.len() > MOST_LASTING {
+                let oldest = self.lasting.pop_front().and_then(|oldest| self.by_number.remove(&oldest));
+                oldest.and_then(|oldest| self.by_origin.remove(&oldest));
+            }
+        }
         self.by_origin.insert(origin, self.last);
         self.by_number.insert(self.last, origin);
         Some(i64::from(self.last))

@@ -29,6 +29,10 @@ impl Session {
         let attach = self.leaving.remove(&id)?;
         self.settle(id);
         let client = self.clients.remove(&id)?;
+        self.forget_breakpoints(id);
+        if self.launcher == Some(id) {
+            self.pass_on_launch();
+        }
         self.nobody_is_left();
         Some(Traveller { client, attach })
     }

@@ -212,6 +212,11 @@ impl Node {
         }
     }
 
+    /// Whether a stop of it is being judged that nobody knows of.
+    pub fn judges(&self) -> bool {
+        self.judgement.is_some()
+    }
+
     /// Its name for people.
     pub fn name(&self) -> &str {
         if self.facts.name.is_empty() { "the debug adapter" } else { &self.facts.name }

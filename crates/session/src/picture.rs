@@ -108,7 +108,10 @@ impl Picture {
             }
             "stopped" => {
                 let thread = thread();
-                self.stops.retain(|stop| stop.thread != thread);
+                // Those that ended are of no use to anybody who comes later, and there may be any number of threads.
+                let lasts =
+                    |stop: &Stop| threads.epoch(stop.thread) == stop.epoch && threads.is_stopped(stop.thread);
+                self.stops.retain(|stop| stop.thread != thread && lasts(stop));
                 self.stops.push(Stop { thread, epoch: threads.epoch(thread), told: told() });
             }
             "thread" => match (thread(), body.and_then(|body| body.str("reason")).as_deref()) {

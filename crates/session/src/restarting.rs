@@ -77,11 +77,18 @@ impl Session {
             let text = "`restart` is not possible any more: the program has ended. Start another session.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
+        let wanted = message.payload().and_then(|arguments| arguments.get("arguments"));
+        let wanted = wanted.filter(|wanted| wanted.is_object());
+        // An editor sends its own configuration, and that of one who joined says nothing about the program.
+        let launched = self.launched.as_ref().is_some_and(|(_, by)| *by == client);
         if self.root().is_some_and(|node| node.capabilities.restart) {
+            let message = match wanted.filter(|_| !launched) {
+                Some(instead) => self.with_first_arguments(&message, instead)?,
+                None => message,
+            };
             return self.forward(client, seq, "restart", message);
         }
-        let wanted = message.payload().and_then(|arguments| arguments.get("arguments"));
-        let launch = self.launch_again(wanted.filter(|wanted| wanted.is_object()), None)?;
+        let launch = self.launch_again(wanted.filter(|_| launched), None)?;
         self.note_deed(client, "restart", message.payload());
         self.replace_by_restart(Some(Asker { client, seq }), launch);
         Ok(())
@@ -111,7 +118,7 @@ impl Session {
     fn launch_again(&self, arguments: Option<Json>, wish: Option<Json>) -> Result<Message, Failure> {
         let nothing = || Failure::quiet(FailureId::NothingDebugged, "`restart`: nothing was launched yet.");
         let launched = self.launched.as_ref().filter(|_| matches!(self.launch, Launch::Sent { .. }));
-        let mut launch = launched.ok_or_else(nothing)?.clone();
+        let (mut launch, _) = launched.ok_or_else(nothing)?.clone();
         let edit = |launch: &Message, edit: Option<Edit>| match edit {
             Some(edit) => launch.edited(SmallVec::from_iter([edit])).unwrap_or_else(|_| launch.clone()),
             None => launch.clone(),
@@ -128,6 +135,25 @@ impl Session {
             );
         }
         Ok(launch)
+    }
+
+    /// The same `restart` with the arguments that the program was started with.
+    fn with_first_arguments(&self, message: &Message, instead: Json) -> Result<Message, Failure> {
+        let launch = self.launch_again(None, None)?;
+        let first = launch.payload().and_then(Json::raw);
+        let edit = instead.span().zip(first).map(|(at, first)| Edit::text(at, first.to_vec()));
+        let edited = edit.and_then(|edit| message.edited(SmallVec::from_iter([edit])).ok());
+        Ok(edited.unwrap_or_else(|| message.clone()))
+    }
+
+    /// The engine started its program again by itself: nothing that anybody knows of the old one holds.
+    pub(crate) fn on_restarted(&mut self, node: NodeId, by: ClientId) {
+        self.ledger.count_anew();
+        if let Some(known) = self.nodes.get_mut(&node) {
+            known.threads.on_continued(None, true);
+        }
+        self.forget_ended_references();
+        self.tell_resumed(by, None, true);
     }
 
     fn replace_by_restart(&mut self, by: Option<Asker>, launch: Message) {
@@ -208,6 +234,8 @@ impl Session {
         if !matches!(self.restart, Restart::Ending { old, .. } if old == gone) {
             return;
         }
+        // Nothing of it is asked for any more.
+        self.nodes.remove(&gone);
         if let Restart::Ending { by, launch, choice, .. } = std::mem::take(&mut self.restart)
             && let Some(node) = self.root
         {

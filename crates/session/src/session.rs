@@ -71,7 +71,7 @@ pub struct Session {
     pub(crate) restart: Restart,
     /// How the engine was chosen, and the request that started the program, to do both again.
     pub(crate) choice: Option<EngineChoice>,
-    pub(crate) launched: Option<Message>,
+    pub(crate) launched: Option<(Message, ClientId)>,
     /// What the last engine said it can do, as the clients know it.
     pub(crate) last_capabilities: Option<Vec<u8>>,
     /// Clients that were lost and may come back.
@@ -184,6 +184,11 @@ impl Session {
     pub fn wants_engine(&self) -> bool {
         self.clients.is_empty()
             || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
+    }
+
+    /// Whether a client hears nothing more but what waits for it already.
+    pub fn is_leaving(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_some_and(Client::is_leaving)
     }
 
     /// Whether a client has so much to read that it is not listened to until it has.

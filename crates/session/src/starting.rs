@@ -71,9 +71,7 @@ impl Session {
         let told_another_set = |client: &&mut crate::client::Client| {
             !known && matches!(client.phase, ClientPhase::Ready | ClientPhase::Configuring)
         };
-        let exact = answer.payload().filter(|body| body.is_object());
-        let exact = exact.and_then(Json::raw).unwrap_or(b"{}");
-        let exact = breakroom_dap::event_with("capabilities", "capabilities", exact);
+        let exact = exact_capabilities(&answer, &self.setup.base_capabilities);
         for client in self.clients.values_mut().filter(told_another_set) {
             client.event(exact.clone(), SmallVec::new());
         }
@@ -206,6 +204,19 @@ fn with_restart(answer: Message) -> Message {
     let edit = body.and_then(|body| set_member(body, "supportsRestartRequest", "true"));
     let edited = edit.and_then(|edit| answer.edited(SmallVec::from_iter([edit])).ok());
     edited.unwrap_or(answer)
+}
+
+/// The `capabilities` event for clients that were told a base set: what of it this engine cannot do is taken back.
+pub(crate) fn exact_capabilities(answer: &Message, base: &Map<String, Value>) -> Message {
+    let body = answer.payload().filter(|body| body.is_object());
+    let said = |key: &str| body.is_some_and(|body| body.get(key).is_some());
+    let promised = base.iter().filter(|(_, value)| **value == Value::Bool(true));
+    let lacking: String =
+        promised.filter(|(key, _)| !said(key)).map(|(key, _)| format!("\"{key}\":false,")).collect();
+    let raw = String::from_utf8_lossy(body.and_then(Json::raw).unwrap_or(b"{}"));
+    let members = raw.trim_start().strip_prefix('{').unwrap_or("}").trim_start();
+    let lacking = if members.starts_with('}') { lacking.trim_end_matches(',') } else { &lacking };
+    breakroom_dap::event_with("capabilities", "capabilities", format!("{{{lacking}{members}").as_bytes())
 }
 
 /// What the engine is told about its client: the client's own words, but in the hub's one dialect. What a client

@@ -308,6 +308,22 @@ impl Threads {
         if ran {
             self.stop = epoch;
         }
+        self.forget_alike();
+    }
+
+    /// Threads that all run need not be told apart. Delve never says that a goroutine has ended.
+    fn forget_alike(&mut self) {
+        let by = |state: &State| match *state {
+            State::Running { by, .. } => Some(by),
+            State::Stopped { .. } | State::Resuming { .. } => None,
+        };
+        let Some(first) = self.known.values().next().and_then(by) else { return };
+        if by(&self.others).is_some() && self.known.values().all(|state| by(state) == Some(first)) {
+            self.known.clear();
+            // A new one: under the old one a thread may have been stopped, and that must not come back to life.
+            let epoch = self.next_epoch();
+            self.others = State::Running { epoch, by: first };
+        }
     }
 
     pub fn on_continued(&mut self, thread: Option<i64>, all: bool) {
@@ -326,6 +342,7 @@ impl Threads {
             _ => self.every(run),
         }
         self.stop = epoch;
+        self.forget_alike();
     }
 
     /// A stop begins a new epoch for its own thread. Others that were stopped already keep theirs: lldb announces

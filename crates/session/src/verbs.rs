@@ -42,6 +42,7 @@ impl Session {
                 return Err(Failure::quiet(FailureId::UnknownVerb, text));
             }
         };
+        self.note_deed(client, command, arguments);
         let ticket = self.new_ticket();
         self.verbs.insert(ticket, Asked { by: Asker { client, seq }, command: command.into() });
         self.effect(Effect::AskHub { ticket, verb });

@@ -26,6 +26,8 @@ pub(crate) struct ClientIo {
     control: Option<UnixStream>,
     state: State,
     header_by: Option<Instant>,
+    /// When it must have read its last word.
+    gone_by: Option<Instant>,
 }
 
 /// A connection on which nothing is said any more, until its peer has noticed.
@@ -70,7 +72,7 @@ impl ClientIo {
         control: Option<UnixStream>,
     ) -> io::Result<Self> {
         let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
-        Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None })
+        Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None, gone_by: None })
     }
 
     /// The connection as it leaves for another session's thread.
@@ -82,7 +84,7 @@ impl ClientIo {
     pub fn unpack(id: ClientId, packed: Packed) -> io::Result<Self> {
         let endpoint = Endpoint::unpack(packed.luggage, Peer::Client, MAX_MESSAGE)?;
         let control = packed.control.map(UnixStream::from_std).transpose()?;
-        Ok(ClientIo { id, endpoint, control, state: State::Held, header_by: None })
+        Ok(ClientIo { id, endpoint, control, state: State::Held, header_by: None, gone_by: None })
     }
 
     pub fn id(&self) -> ClientId {
@@ -188,7 +190,10 @@ impl ClientIo {
             let full = !self.endpoint.wants_more();
             match self.endpoint.poll_write(cx) {
                 Poll::Pending => {
-                    let Some(reason) = session.cut_off(self.id) else { return self.is_there() };
+                    let Some(reason) = session.cut_off(self.id) else {
+                        self.watch_leaving(session);
+                        return self.is_there();
+                    };
                     self.say_goodbye(reason);
                     return false;
                 }
@@ -202,6 +207,13 @@ impl ClientIo {
                     return self.is_there();
                 }
             }
+        }
+    }
+
+    /// A client that was told its last word and does not read it is not waited for without end.
+    fn watch_leaving(&mut self, session: &Session) {
+        if session.is_leaving(self.id) {
+            self.gone_by.get_or_insert(Instant::now() + LINGER);
         }
     }
 
@@ -254,7 +266,8 @@ impl ClientIo {
     /// When a header that was begun must have ended.
     pub fn deadline(&self) -> Option<Instant> {
         // One that is not read cannot end it.
-        self.header_by.filter(|_| matches!(self.state, State::Open))
+        let header = self.header_by.filter(|_| matches!(self.state, State::Open));
+        header.into_iter().chain(self.gone_by.filter(|_| !matches!(self.state, State::Lost))).min()
     }
 
     pub fn on_timer(&mut self, session: &mut Session, began: Instant) {
@@ -262,6 +275,9 @@ impl ClientIo {
             let reason =
                 "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();
             self.broken(reason, session, began);
+        }
+        if self.gone_by.is_some_and(|by| by <= Instant::now()) {
+            self.state = State::Lost;
         }
     }
 

@@ -113,8 +113,15 @@ impl Exceptions {
                 None => strongest.push(option),
             }
         }
+        let mut paths: Vec<Value> = Vec::new();
+        for option in self.last().flat_map(|message| list(message, "exceptionOptions")) {
+            if !paths.contains(&option) {
+                paths.push(option);
+            }
+        }
         let edited = last.payload().map(|arguments| {
             let mut edits = SmallVec::new();
+            put(&mut edits, arguments, "exceptionOptions", &Value::Array(paths));
             put(&mut edits, arguments, "filters", &Value::Array(union));
             put(&mut edits, arguments, "filterOptions", &Value::Array(strongest));
             last.edited(edits)

@@ -46,10 +46,20 @@ impl Ledger {
     fn hits(&self, is_hit: impl Fn(&ShelfId, &Merged) -> bool) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (id, shelf) in &self.shelves {
-            let hit = shelf.told().iter().filter(|merged| is_hit(id, merged));
-            hits.extend(hit.map(|merged| shelf.hit(&merged.place)));
+            let hit: Vec<&Merged> = shelf.told().iter().filter(|merged| is_hit(id, merged)).collect();
+            // An engine that has two in one line names one of them.
+            let beside = |merged: &&Merged| {
+                hit.iter().any(|hit| {
+                    hit.place == merged.place || hit.line().is_some() && hit.line() == merged.line()
+                })
+            };
+            hits.extend(shelf.told().iter().filter(beside).map(|merged| shelf.hit(&merged.place)));
         }
         hits
+    }
+
+    pub fn count_anew(&mut self) {
+        self.shelves.values_mut().for_each(Shelf::count_anew);
     }
 
     /// Counts one more hit and says how many that makes.

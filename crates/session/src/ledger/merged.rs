@@ -60,23 +60,64 @@ pub(crate) struct Answer {
 pub(crate) fn union(wants: &Wants, differing: Differing, told: &[Merged]) -> Vec<Merged> {
     let counted =
         |place: &Place| told.iter().any(|merged| merged.place == *place && merged.judge == Judge::Hub);
-    let mut union: Vec<(Merged, &Spec)> = Vec::new();
-    for Wanted { spec, hits, .. } in wants.iter().flat_map(|(_, list)| list) {
-        match union.iter_mut().find(|(merged, _)| merged.place == spec.place) {
-            Some((merged, first)) if first.terms != spec.terms && differing == Differing::HubJudges => {
-                merged.raw = spec.plain();
-                merged.judge = Judge::Hub;
+    let each = wants.iter().flat_map(|(owner, list)| list.iter().map(move |wanted| (*owner, wanted)));
+    let mut union: Vec<Told> = Vec::new();
+    for (owner, Wanted { spec, hits, .. }) in each {
+        match union.iter_mut().find(|known| known.merged.place == spec.place) {
+            Some(known) if known.first.terms != spec.terms && differing == Differing::HubJudges => {
+                known.is_judged_by_the_hub();
             }
             Some(_) => {}
             None => {
-                let goes_on = spec.terms.hits.is_some() && *hits > 0 && counted(&spec.place);
-                let (raw, judge) =
-                    if goes_on { (spec.plain(), Judge::Hub) } else { (spec.raw.clone(), Judge::Engine) };
-                union.push((Merged { place: spec.place.clone(), raw, judge, answer: None }, spec));
+                let merged = Merged {
+                    place: spec.place.clone(),
+                    raw: spec.raw.clone(),
+                    judge: Judge::Engine,
+                    answer: None,
+                };
+                let mut new = Told { merged, first: spec, owner };
+                if spec.terms.hits.is_some() && *hits > 0 && counted(&spec.place) {
+                    new.is_judged_by_the_hub();
+                }
+                union.push(new);
             }
         }
     }
-    union.into_iter().map(|(merged, _)| merged).collect()
+    if differing == Differing::HubJudges {
+        let met = |at: usize| (0..union.len()).any(|other| union[at].meets(&union[other], told));
+        let met: Vec<bool> = (0..union.len()).map(met).collect();
+        let met = union.iter_mut().zip(met).filter(|(_, met)| *met);
+        met.for_each(|(known, _)| known.is_judged_by_the_hub());
+    }
+    union.into_iter().map(|known| known.merged).collect()
+}
+
+/// One breakpoint of the engine in the making, with the first who wanted it.
+struct Told<'a> {
+    merged: Merged,
+    first: &'a Spec,
+    owner: ClientId,
+}
+
+impl Told<'_> {
+    fn is_judged_by_the_hub(&mut self) {
+        self.merged.raw = self.first.plain();
+        self.merged.judge = Judge::Hub;
+    }
+
+    /// Whether the engine puts it into the line of another owner's breakpoint on other terms. It may keep only one of them,
+    /// and then nobody but the hub can tell the owners apart. Places within a line engines tell apart themselves.
+    fn meets(&self, other: &Told, told: &[Merged]) -> bool {
+        let stands = |it: &Told| match it.merged.place {
+            Place::Line { column: None, .. } => {
+                told.iter().find(|known| known.place == it.merged.place).and_then(Merged::line)
+            }
+            Place::Line { .. } | Place::Named(_) => None,
+        };
+        self.owner != other.owner
+            && self.first.terms != other.first.terms
+            && stands(self).is_some_and(|line| stands(other) == Some(line))
+    }
 }
 
 /// Whether two lists say the same to the engine, in whatever order.
@@ -111,6 +152,14 @@ impl Merged {
         match self.place {
             Place::Line { line: asked, .. } => line.is_some() && (line == Some(asked) || line == moved),
             Place::Named(_) => false,
+        }
+    }
+
+    /// The line that it stands in, as far as the engine has said.
+    pub fn line(&self) -> Option<i64> {
+        match self.place {
+            Place::Line { .. } => self.answer.as_ref()?.line,
+            Place::Named(_) => None,
         }
     }
 

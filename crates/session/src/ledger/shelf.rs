@@ -280,9 +280,15 @@ impl Shelf {
         owners.filter(|(owner, _)| *owner == from).for_each(|(owner, _)| *owner = to);
     }
 
+    /// A program that begins anew has hit nothing yet.
+    pub fn count_anew(&mut self) {
+        self.wants.iter_mut().flat_map(|(_, list)| list).for_each(|wanted| wanted.hits = 0);
+    }
+
     /// Tells a new engine what the last one knew. `None` if there is nothing to tell.
     pub fn renew(&mut self) -> Option<Request> {
         self.renewed = self.told.take();
+        self.count_anew();
         if self.wants.iter().all(|(_, list)| list.is_empty()) { None } else { self.tell(Vec::new()) }
     }
 

@@ -6,6 +6,7 @@
 
 mod absence;
 mod cancel_and_progress;
+mod corners;
 mod ending;
 mod faults;
 mod joining;

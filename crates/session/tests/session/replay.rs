@@ -220,6 +220,11 @@ impl Replay {
             let mut offered = recorded.json["body"].clone();
             // The one thing that the hub can do for every adapter.
             offered["supportsRestartRequest"] = true.into();
+            // What the base set promised is taken back.
+            offered["supportsBase"] = false.into();
+            if offered.get("supportsConfigurationDoneRequest").is_none() {
+                offered["supportsConfigurationDoneRequest"] = false.into();
+            }
             assert_eq!(heard.json["body"]["capabilities"], offered);
             return;
         }

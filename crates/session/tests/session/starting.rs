@@ -42,7 +42,10 @@ fn without_a_known_adapter_id_the_base_set_answers_at_once_and_the_exact_one_fol
     let heard = rig.heard(client);
     let names: Vec<_> = heard.iter().map(|heard| heard.name()).collect();
     assert_eq!(names, ["capabilities", "initialized"]);
-    let offered = json!({"supportsX": true, "supportsRestartRequest": true});
+    let offered = json!({
+        "supportsX": true, "supportsRestartRequest": true,
+        "supportsBase": false, "supportsConfigurationDoneRequest": false,
+    });
     assert_eq!(heard[0].json["body"]["capabilities"], offered);
     assert_eq!(rig.engine_names(node), ["?launch"]);
 }
@@ -57,7 +60,8 @@ fn an_engine_without_capabilities_still_sends_an_object() {
     rig.node_up(node);
     let initialize = rig.got(node, "initialize");
     rig.answer(node, &initialize, json!(null));
-    assert_eq!(rig.event(client, "capabilities")["body"]["capabilities"], json!({}));
+    let nothing = json!({"supportsBase": false, "supportsConfigurationDoneRequest": false});
+    assert_eq!(rig.event(client, "capabilities")["body"]["capabilities"], nothing);
 }
 
 #[test]

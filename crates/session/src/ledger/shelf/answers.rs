@@ -1,7 +1,7 @@
 //! What owners are told about their breakpoints: the engine's answers, each under its owner's number.
 
 use breakroom_dap::json::Json;
-use breakroom_dap::{Edit, Message};
+use breakroom_dap::{Edit, Message, With};
 use bytes::Bytes;
 use smallvec::SmallVec;
 
@@ -10,6 +10,7 @@ use crate::ids::ClientId;
 use crate::ledger::Asker;
 use crate::ledger::merged::{Differing, Merged, Wanted};
 use crate::ledger::spec::Place;
+use crate::stops::set_member;
 
 /// What is known about a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +110,32 @@ impl Shelf {
             changed.map(|wanted| (*owner, self.element(wanted))).collect::<Vec<_>>()
         };
         self.wants.iter().flat_map(of).collect()
+    }
+
+    pub fn has(&self, owner: ClientId) -> bool {
+        self.wants.iter().any(|(client, list)| *client == owner && !list.is_empty())
+    }
+
+    /// An owner's breakpoints, each with what its owner need not be told when it asks: where it is.
+    pub fn elements(&self, owner: ClientId) -> Vec<Bytes> {
+        let source = self.spelling.as_ref().and_then(|(_, raw)| std::str::from_utf8(raw).ok());
+        let whole = |wanted: &Wanted| {
+            let line = match wanted.spec.place {
+                Place::Line { line, .. } => Some(line.to_string()),
+                Place::Named(_) => None,
+            };
+            let mut element = self.element(wanted);
+            for (key, value) in [("line", line.as_deref()), ("source", source)] {
+                let missing = Json::first(&element).filter(|object| object.get(key).is_none());
+                let edit = missing.zip(value).and_then(|(object, value)| set_member(object, key, value));
+                if let Some(Edit { at, with: With::Text(text) }) = edit {
+                    element = [&element[..at.start], &text, &element[at.end..]].concat().into();
+                }
+            }
+            element
+        };
+        let own = self.wants.iter().filter(|(client, _)| *client == owner);
+        own.flat_map(|(_, list)| list).map(whole).collect()
     }
 
     pub fn all(&self) -> impl Iterator<Item = Listed<'_>> {
