@@ -202,6 +202,10 @@ fn come_back(language: &Language) {
     let mut back = join(&desk, language, "First", &["--session"], json!({}));
     back.client.allow(&["continued"]);
     let shown = back.stopped("breakpoint", language.names.main, Some("call"));
+    for number in numbers["body"]["breakpoints"].as_array().unwrap() {
+        let still = back.client.event("breakpoint");
+        assert_eq!(still["body"]["breakpoint"]["id"], number["id"], "it has not spoken of it yet");
+    }
     let again = back.set_breakpoints(back.at("add"));
     assert_eq!(again["body"]["breakpoints"][0]["id"], numbers["body"]["breakpoints"][1]["id"]);
     back.set_breakpoints(json!([{"line": language.line("add"), "condition": "a == 42"}]));

@@ -106,7 +106,9 @@ impl Session {
     fn is_lost(&self, client: &Client) -> bool {
         let took_part = match &client.phase {
             ClientPhase::Connected => false,
-            ClientPhase::Leaving(reason) => matches!(reason, CloseReason::Broken(_) | CloseReason::Behind(_)),
+            // What never made sense was never a client.
+            ClientPhase::Leaving(CloseReason::Broken(_)) => client.declared.adapter_id.is_some(),
+            ClientPhase::Leaving(reason) => matches!(reason, CloseReason::Behind(_)),
             _ => true,
         };
         let drove = client.access.is_granted() && client.manners.role == Role::Drive;
@@ -140,17 +142,10 @@ impl Session {
         !self.lost.is_empty() && self.on_last_leave == LastLeave::Keep && self.goes_on()
     }
 
-    /// Which lost client this one is: one that called itself exactly so. Whoever comes to a session that nobody is in may
-    /// also be the only one that was lost, under another name: a terminal that was closed and opened again.
-    fn lost_as(&self, (id, name): &Identity) -> Option<usize> {
-        let named = id.is_some() || name.is_some();
-        let exact = |lost: &Lost| named && lost.identity == (id.clone(), name.clone());
-        let alone = matches!(self.attendance, Attendance::Nobody { .. });
-        let same_kind = |lost: &Lost| alone && id.is_some() && lost.identity.0 == *id;
-        match &self.lost[..] {
-            [only] if same_kind(only) => Some(0),
-            lost => lost.iter().rposition(exact),
-        }
+    /// Which lost client this one is: one that called itself exactly so.
+    fn lost_as(&self, identity: &Identity) -> Option<usize> {
+        let named = identity.0.is_some() || identity.1.is_some();
+        self.lost.iter().rposition(|lost| named && lost.identity == *identity)
     }
 
     /// A client takes part. If one was lost that called itself the same, this one has what that one wanted.
@@ -188,6 +183,13 @@ impl Session {
                 self.tell_one(id, "breakpoint", &new, reason.into_iter().collect());
             }
         }
+    }
+
+    /// There will be no program after all, and another one is none of theirs who were lost.
+    pub(crate) fn nothing_was_started(&mut self) {
+        let lost: Vec<_> = self.lost.drain(..).collect();
+        lost.into_iter().for_each(|lost| self.forget_breakpoints(lost.id));
+        self.nothing_to_come_back_to();
     }
 
     pub(crate) fn absence_deadline(&self) -> Option<Time> {

@@ -358,6 +358,7 @@ impl Session {
             };
             match &*pending.command {
                 "disconnect" => {
+                    self.settle_restart(client, refusal);
                     self.answer(client, seq, "disconnect", None);
                     self.leave(client);
                 }

@@ -120,9 +120,21 @@ impl Session {
             }
             _ => {
                 judgement.held.push_back(message.clone());
+                if name == "stopped" {
+                    self.end_runs(node, message);
+                }
                 true
             }
         }
+    }
+
+    /// Another stop came that has to wait. What clients know of the run before it must not reach the engine any more.
+    fn end_runs(&mut self, node: NodeId, message: &Message) {
+        let Run { thread, all, .. } = Run::of(message.payload());
+        if let Some(known) = self.nodes.get_mut(&node) {
+            known.threads.end_runs(thread, all.unwrap_or(false));
+        }
+        self.forget_ended_references();
     }
 
     /// Where the thread stopped. The answer also proves that the engine has said all it has to say about the stop.

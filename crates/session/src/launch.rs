@@ -150,6 +150,7 @@ impl Session {
         let own = arguments.get("breakroom");
         let on_last_leave = LastLeave::of(own);
         let token = own.and_then(|own| own.str("token"));
+        let took_part = self.clients.get(&client).is_some_and(Client::takes_part);
         if !self.clients.get_mut(&client).is_some_and(|client| client.access.present(token.as_deref())) {
             return Err(denied());
         }
@@ -157,7 +158,10 @@ impl Session {
             let text = "this session is being ended; start another connection.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
-        self.somebody_came(client);
+        // Once: of two that were lost under one name it takes the place of one.
+        if !took_part {
+            self.somebody_came(client);
+        }
         if let Some(known) = self.clients.get_mut(&client) {
             known.manners = Manners::of(own);
             if known.manners.role == Role::Drive {
@@ -275,7 +279,6 @@ impl Session {
             ("launch" | "attach", Some(reason)) => self.launch = Launch::Failed { reason },
             ("disconnect", _) => self.disconnected(node, client),
             ("pause", Some(_)) => self.not_pausing(node),
-            ("restart", None) => self.on_restarted(node, client),
             ("configurationDone", _) => self.advance(client, Step::Configured),
             _ => {}
         }

@@ -16,7 +16,7 @@ use crate::ledger::ShelfId;
 use crate::reads::Read;
 use crate::scopes::Scopes;
 use crate::thread_numbers::ThreadNumbers;
-use crate::threads::{Life, Resume, Threads};
+use crate::threads::{Epoch, Life, Resume, Threads};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
 const MAX_WAITING: usize = 4096;
@@ -140,6 +140,8 @@ pub(crate) enum Then {
     Serves(Read),
     /// It may have changed what others have read.
     Changes,
+    /// It starts the program again; what was numbered before it was asked ends with the old one.
+    Restarts(Epoch),
     /// These exception filters hold once the engine agrees.
     Filters(Value),
 }

@@ -189,6 +189,7 @@ impl Picture {
         }
         self.threads.clear();
         self.stops.clear();
+        self.capabilities.clear();
         self.process = None;
         self.exited = None;
         self.terminated = None;
@@ -198,6 +199,13 @@ impl Picture {
     /// Whether the engine said that there is nothing more to debug.
     pub fn is_over(&self) -> bool {
         self.terminated.is_some()
+    }
+
+    /// Keeps the stops that last through a change of epochs that does not end them.
+    pub fn keep_stops(&mut self, threads: &mut Threads, change: impl FnOnce(&mut Threads)) {
+        self.stops.retain(|stop| threads.is_stopped(stop.thread) && threads.epoch(stop.thread) == stop.epoch);
+        change(threads);
+        self.stops.iter_mut().for_each(|stop| stop.epoch = threads.epoch(stop.thread));
     }
 
     /// How many outputs there were so far.

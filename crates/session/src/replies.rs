@@ -50,6 +50,12 @@ impl Session {
                         (Vec::new(), None)
                     }
                     Then::Serves(read) => self.reads.answered(read, &message, success),
+                    Then::Restarts(asked) => {
+                        if success {
+                            self.on_restarted(node, asked);
+                        }
+                        (Vec::new(), None)
+                    }
                     Then::Filters(told) => {
                         if success {
                             self.ledger.exceptions.answered(&told, &message);

@@ -137,6 +137,8 @@ impl Session {
                     return Ok(());
                 }
             }
+        } else if command == "restart" {
+            self.root().map_or(Then::Nothing, |node| Then::Restarts(node.threads.now()))
         } else if command == "setExceptionBreakpoints" {
             Then::Filters(filters(&message))
         } else if Self::may_change(command, message.payload()) {

@@ -20,6 +20,7 @@ use crate::ledger::Asker;
 use crate::node::{Configuration, Gate, Lane, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
 use crate::stops::set_member;
+use crate::threads::Epoch;
 
 /// How long an engine may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
@@ -72,6 +73,10 @@ impl Session {
         if self.restart.is_under_way() {
             let text = "a restart is under way; wait for it.";
             return Err(Failure::quiet(FailureId::RestartUnderWay, text));
+        }
+        if !matches!(self.ending, Ending::No) {
+            let text = "`restart` is not possible any more: the session is being ended. Start another one.";
+            return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
         if self.picture.is_over() {
             let text = "`restart` is not possible any more: the program has ended. Start another session.";
@@ -146,14 +151,14 @@ impl Session {
         Ok(edited.unwrap_or_else(|| message.clone()))
     }
 
-    /// The engine started its program again by itself: nothing that anybody knows of the old one holds.
-    pub(crate) fn on_restarted(&mut self, node: NodeId, by: ClientId) {
+    /// The engine started its program again by itself: what it numbered in the old one means nothing any more. A stop of
+    /// the new one may have overtaken the answer.
+    pub(crate) fn on_restarted(&mut self, node: NodeId, asked: Epoch) {
         self.ledger.count_anew();
         if let Some(known) = self.nodes.get_mut(&node) {
-            known.threads.on_continued(None, true);
+            self.picture.keep_stops(&mut known.threads, |threads| threads.end_references(asked));
         }
         self.forget_ended_references();
-        self.tell_resumed(by, None, true);
     }
 
     fn replace_by_restart(&mut self, by: Option<Asker>, launch: Message) {

@@ -176,7 +176,9 @@ impl Session {
         }
         self.refuse_start(&refusal);
         self.answer_abandoned(abandoned, &refusal);
-        self.restart_failed(reason);
+        if !self.restart_failed(reason) {
+            self.nothing_was_started();
+        }
     }
 
     /// Refuses what cannot happen without the engine: `initialize` and the launch that wait for it.

@@ -255,6 +255,21 @@ impl Threads {
         self.stop = epoch;
     }
 
+    /// Threads stopped, which is not to be known yet: what was numbered while they ran means nothing any more.
+    pub fn end_runs(&mut self, thread: Option<i64>, all: bool) {
+        let next = self.next_epoch();
+        let end = |state: &mut State| {
+            if let State::Running { epoch, .. } = state {
+                *epoch = next;
+            }
+        };
+        match thread {
+            Some(thread) if !all => end(self.known.entry(thread).or_insert(self.others)),
+            _ => self.every(end),
+        }
+        self.stop = next;
+    }
+
     /// The engine refused: the stop and its references are back.
     pub fn abort_resume(&mut self, aborted: Resume) {
         self.steps.retain(|_, step| *step != aborted);
@@ -343,6 +358,28 @@ impl Threads {
         }
         self.stop = epoch;
         self.forget_alike();
+    }
+
+    /// Now, to be told from what comes later.
+    pub fn now(&self) -> Epoch {
+        Epoch(self.last)
+    }
+
+    /// What was numbered until then means nothing any more, though nobody said that anything runs.
+    pub fn end_references(&mut self, until: Epoch) {
+        let epoch = self.next_epoch();
+        self.every(|state| match state {
+            State::Running { epoch: from, .. }
+            | State::Stopped { epoch: from }
+            | State::Resuming { from, .. } => {
+                if *from <= until {
+                    *from = epoch;
+                }
+            }
+        });
+        if self.stop <= until {
+            self.stop = epoch;
+        }
     }
 
     /// A stop begins a new epoch for its own thread. Others that were stopped already keep theirs: lldb announces

@@ -65,14 +65,6 @@ fn a_client_that_comes_back_has_its_breakpoints_and_the_whole_picture_again() {
 }
 
 #[test]
-fn the_only_one_that_was_lost_may_come_back_to_an_empty_session_under_another_name() {
-    let (mut rig, _, node) = kept("launch", json!({}));
-    let (back, _) = come(&mut rig, "Tess on another terminal");
-    assert_eq!(owners(&mut rig, back), ["Tess on another terminal"; 2]);
-    assert!(rig.engine_heard(node).is_empty());
-}
-
-#[test]
 fn a_session_that_nobody_comes_back_to_ends_after_ten_minutes() {
     for (command, terminate) in [("launch", true), ("attach", false)] {
         let (mut rig, _, node) = kept(command, json!({}));
@@ -248,4 +240,44 @@ fn a_program_that_ended_while_nobody_was_there_is_waited_for_no_longer() {
     }
     rig.node_ended(node, "exit code 0", "");
     rig.assert_over();
+}
+
+#[test]
+fn a_program_that_could_not_be_started_is_waited_for_no_longer() {
+    let mut rig = Rig::with(Setup { reach: Reach::Shared, ..setup() });
+    let tess = rig.join();
+    rig.request(tess, "initialize", json!({"clientName": "Tess", "adapterID": "python"}));
+    rig.request(tess, "launch", json!({"program": "x.py"}));
+    rig.lose(tess);
+    let node = rig.started.last().unwrap().0;
+    rig.node_failed(node, "it is not installed");
+    rig.assert_over();
+}
+
+#[test]
+fn a_connection_that_never_made_sense_is_waited_for_by_nobody() {
+    let (mut rig, tess, node) = shared_hub("launch", json!({}));
+    let watcher = rig.bring("Watcher", json!({}), json!({"role": "observe"}));
+    rig.lose(tess);
+    rig.advance(60);
+    let nonsense = rig.join();
+    rig.breaks(nonsense);
+    rig.advance(60);
+    rig.lose(watcher);
+    assert_eq!(rig.got(node, "disconnect")["arguments"]["terminateDebuggee"], true);
+}
+
+#[test]
+fn one_who_comes_back_takes_the_place_of_one_of_two_that_were_lost_under_its_name() {
+    let (mut rig, tess, node) = shared_hub("launch", json!({}));
+    rig.set_lines(tess, node, &[3]);
+    let (again, _) = come(&mut rig, "Tess");
+    rig.set_lines(again, node, &[4]);
+    rig.lose(tess);
+    rig.lose(again);
+    let (back, _) = come(&mut rig, "Tess");
+    assert_eq!(lines(&rig.set_lines(back, node, &[])), [0; 0]);
+    assert_eq!(owners(&mut rig, back), ["Tess"]);
+    rig.advance(120);
+    assert_eq!(owners(&mut rig, back), [""; 0]);
 }

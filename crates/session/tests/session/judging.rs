@@ -398,3 +398,17 @@ fn data_breakpoints_on_other_terms_are_refused_to_whoever_comes_second() {
     let seq = rig.request(bob, "setDataBreakpoints", list("a"));
     assert_eq!(rig.response(bob, seq)["body"]["breakpoints"][0]["verified"], true);
 }
+
+#[test]
+fn references_of_a_run_that_ended_while_another_stop_is_judged_are_refused() {
+    let (mut rig, tess, _, node) = differing(json!({"condition": "a"}), json!({"condition": "b"}));
+    let frame = json!({"stackFrames": [{"id": 7, "name": "f", "line": 1, "column": 1}]});
+    let stack = rig.round_trip(tess, node, "stackTrace", json!({"threadId": 2}), frame);
+    for thread in [1, 2] {
+        let body = json!({"reason": "breakpoint", "threadId": thread, "hitBreakpointIds": [103]});
+        rig.tell(node, "stopped", body);
+    }
+    let id = &stack["body"]["stackFrames"][0]["id"];
+    let seq = rig.request(tess, "scopes", json!({"frameId": id}));
+    assert_eq!(rig.response(tess, seq)["success"], false);
+}

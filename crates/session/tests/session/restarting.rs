@@ -241,3 +241,42 @@ fn a_client_that_comes_during_a_restart_joins_the_new_program() {
     rig.tell(new, "stopped", json!({"reason": "entry", "threadId": 1, "allThreadsStopped": true}));
     assert_eq!(rig.names(late).last().unwrap(), "stopped");
 }
+
+#[test]
+fn what_the_old_engine_learned_to_do_is_not_told_of_the_new_one() {
+    let (mut rig, tess, old) = Rig::at_a_stop();
+    rig.tell(old, "capabilities", json!({"capabilities": {"supportsStepBack": true}}));
+    rig.request(tess, "restart", json!({}));
+    let new = replaced(&mut rig, old);
+    launched(&mut rig, new);
+    let late = rig.bring("Late", json!({}), json!({}));
+    assert!(!rig.names(late).contains(&"capabilities".into()));
+}
+
+#[test]
+fn a_session_that_is_being_ended_does_not_begin_again() {
+    let mut unable = capabilities();
+    unable["supportsTerminateRequest"] = false.into();
+    let (mut rig, tess, node) = Rig::running_with(unable, json!({}));
+    rig.request(tess, "terminate", json!({}));
+    let seq = rig.request(tess, "restart", json!({}));
+    assert!(rig.refusal(tess, seq).1.contains("being ended"));
+    let disconnect = rig.got(node, "disconnect");
+    rig.answer(node, &disconnect, json!({}));
+    let seq = rig.request(tess, "restart", json!({}));
+    assert!(rig.refusal(tess, seq).1.contains("being ended"));
+    assert_eq!(rig.stopped.len(), 1);
+}
+
+#[test]
+fn one_who_leaves_during_its_restart_is_answered_also_if_the_new_engine_says_nothing() {
+    let (mut rig, tess, old) = Rig::at_a_stop();
+    let seq = rig.request(tess, "restart", json!({}));
+    let new = replaced(&mut rig, old);
+    rig.request(tess, "disconnect", json!({}));
+    rig.got(new, "disconnect");
+    rig.advance(6);
+    assert_eq!(rig.response(tess, seq)["success"], false);
+    rig.node_ended(new, "exit code 0", "");
+    rig.assert_over();
+}

@@ -1,14 +1,17 @@
 //! Random clients and random engines in random orders, from seeds.
 //!
-//! Each run plays one session to its end, with one to four clients that join and leave, and holds it against the nine
-//! invariants of the design; each complaint names the one that is broken. The rig's listeners look at 1, 7 (tokens)
-//! and 8 at every message, `traffic` at 9, `engine` at 4, `client` at 7 (answers), `quiet` at 2, 3 and 5, and `world`
-//! at 6. `mutation` breaks each on purpose, so that a check which sees nothing is known.
+//! Each run plays one session to its end, with clients that join, leave, are lost and come back, and holds it against
+//! the nine invariants of the design and two of its tables; each complaint names the one that is broken. The rig's
+//! listeners look at 1, 7 (tokens) and 8 at every message, `traffic` at 9, `engine` at 4, `client` at 7 (answers),
+//! `quiet` at 2, 3 and 5, `world` at 6, `absence` at 10 and `judged` at 11. `mutation` breaks each on purpose, so that a
+//! check which sees nothing is known.
 //! `SIMULATE_SEED` plays one run again and says what happens in it; `SIMULATE_FROM` and `SIMULATE_RUNS` say where to begin and how many there are.
 
+mod absence;
 mod census;
 mod client;
 mod engine;
+mod judged;
 mod models;
 mod mutation;
 mod picture;
@@ -141,4 +144,14 @@ fn a_core_that_breaks_invariant_8_is_caught() {
 #[test]
 fn a_core_that_breaks_invariant_9_is_caught() {
     is_caught(9);
+}
+
+#[test]
+fn a_core_that_does_not_wait_as_agreed_is_caught() {
+    is_caught(10);
+}
+
+#[test]
+fn a_core_that_misjudges_stops_is_caught() {
+    is_caught(11);
 }

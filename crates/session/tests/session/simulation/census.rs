@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// As the design numbers them.
-pub const INVARIANTS: [&str; 9] = [
+/// As the design numbers them, and behind those what its tables say of lost clients and of stops that the hub judges.
+pub const INVARIANTS: [&str; 11] = [
     "each request gets exactly one response, to its sender only",
     "the engine's breakpoints equal the merge of the live owners' sets",
     "a late joiner's picture equals that of a client present from the start",
@@ -13,6 +13,8 @@ pub const INVARIANTS: [&str; 9] = [
     "no client sees a token, or a reply that belongs to another",
     "outgoing seq per connection is 1, 2, 3, ...",
     "what is forwarded differs from what came only in seq and ids",
+    "a session waits for those who were lost, as long as agreed, and ends as agreed",
+    "a stop is told to everybody if somebody wants it, and else to nobody",
 ];
 
 #[derive(Default, Clone)]

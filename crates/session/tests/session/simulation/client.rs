@@ -2,20 +2,32 @@
 //! also do what no sane client does: ask out of order, or with numbers that are long dead.
 
 mod ears;
+mod part;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use breakroom_session::{Access, Token};
 use serde_json::{Value, json};
 
+use super::absence::Spoken;
 use super::models::{ALL, Model, Pace, parsed};
 use super::picture::Picture;
 use super::random::Random;
 use super::traffic::{Birth, Numbers, Question, Traffic};
 use crate::rig::TOKEN;
 
+pub use part::Identity;
+use part::Part;
+
 pub struct Client {
     pub model: &'static Model,
+    /// The name that it goes by, if not its model's own.
+    person: Option<&'static str>,
+    part: Part,
+    /// What it just said makes it one of those who take part.
+    pub enters: bool,
+    /// It has said what shall become of the program in the end.
+    pub spoken: Spoken,
     nature: Nature,
     seq: i64,
     plan: VecDeque<Plan>,
@@ -26,6 +38,8 @@ pub struct Client {
     owned: BTreeMap<String, (i64, Result<Vec<Value>, ()>)>,
     /// The numbers of breakpoints that it was ever given.
     numbers: BTreeSet<i64>,
+    /// Whether it has inherited numbers that nobody heard of.
+    unheard: bool,
     role: Role,
     proof: Proof,
     /// How it starts or joins: the request and its arguments.
@@ -106,7 +120,7 @@ enum Connection {
 }
 
 /// What people do.
-const DEEDS: [&str; 20] = [
+const DEEDS: [&str; 21] = [
     "setBreakpoints",
     "setBreakpoints",
     "setFunctionBreakpoints",
@@ -125,6 +139,7 @@ const DEEDS: [&str; 20] = [
     "cancel",
     "vendor/thing",
     "breakroom/breakpoints",
+    "restart",
     "terminate",
     "disconnect",
 ];
@@ -136,9 +151,18 @@ pub enum Comes {
 }
 
 impl Client {
-    /// One who comes first, or to those who are there already.
-    pub fn new(random: &mut Random, comes: Comes) -> Self {
+    /// One who comes first, or to those who are there already; perhaps one who was there before.
+    pub fn new(
+        random: &mut Random,
+        comes: Comes,
+        like: Option<Identity>,
+        last_leave: Option<&'static str>,
+    ) -> Self {
         let model = *random.pick(&ALL).unwrap();
+        let model =
+            like.and_then(|(name, _)| ALL.into_iter().find(|model| model.name == name)).unwrap_or(model);
+        let person = *random.pick(&[None, Some("Ann"), Some("Bob")]).unwrap();
+        let person = like.map_or(person, |(_, person)| person);
         let joins = comes == Comes::Later;
         let proof = match random.below(16) {
             0 => Proof::Guesses,
@@ -152,9 +176,19 @@ impl Client {
         if random.one_in(4) {
             introduces["supportsRunInTerminalRequest"] = false.into();
         }
-        let start = start(random, model, joins, role, proof);
+        if let Some(person) = person {
+            introduces["clientName"] = person.into();
+        }
+        let mut start = start(random, model, joins, role, proof);
+        if let Some(word) = last_leave.filter(|_| role == Role::Drives) {
+            start.1["breakroom"]["onLastLeave"] = word.into();
+        }
         let mut client = Client {
             model,
+            person,
+            part: Part::No,
+            enters: false,
+            spoken: Spoken::No,
             nature: if random.one_in(2) { Nature::Wild } else { Nature::Sane },
             seq: model.first_seq - 1,
             plan: VecDeque::from([Plan::Ask("initialize", introduces)]),
@@ -162,6 +196,7 @@ impl Client {
             asked: Vec::new(),
             owned: BTreeMap::new(),
             numbers: BTreeSet::new(),
+            unheard: false,
             role,
             proof,
             missing: vec!["initialized", start.0, "configurationDone"],
@@ -243,7 +278,8 @@ impl Client {
         let command = *random.pick(&DEEDS)?;
         let resumes = matches!(command, "continue" | "next" | "stepIn");
         // An end that comes too often would leave nothing to look at.
-        let rare = matches!(command, "terminate" | "disconnect") && !random.one_in(6);
+        let rare = matches!(command, "terminate" | "disconnect") && !random.one_in(6)
+            || command == "restart" && !random.one_in(3);
         if rare || (resumes && self.runs == Runs::LooksOn) {
             return None;
         }
@@ -261,7 +297,10 @@ impl Client {
                 arguments
             }
             "evaluate" => json!({"expression": "x"}),
-            "threads" => json!({}),
+            "restart" if random.one_in(3) => {
+                json!({"arguments": {"program": "y.py", "breakroom": {"token": TOKEN}}})
+            }
+            "threads" | "restart" => json!({}),
             "disconnect" => parsed(self.model.goodbye),
             _ if command.starts_with("set") => some_list(command, random),
             _ => json!({"threadId": thread}),
@@ -284,6 +323,10 @@ impl Client {
         message.to_string()
     }
 
+    pub fn asks(&mut self, command: &'static str, arguments: Value, traffic: &mut Traffic) -> String {
+        self.ask(command, arguments, traffic)
+    }
+
     fn ask(&mut self, command: &'static str, mut arguments: Value, traffic: &mut Traffic) -> String {
         if traffic.numbers == Numbers::Once && matches!(command, "threads" | "stackTrace") {
             let question = Question::Plain(command.into(), arguments.clone());
@@ -294,6 +337,7 @@ impl Client {
         if command == self.start.0 && self.role == Role::WillObserve {
             self.role = Role::Unclear;
         }
+        self.takes_steps(command);
         let message = self.message(command, arguments, Question::Marked(mark));
         // The engine gets an `initialize` of the hub's own.
         match command {
@@ -387,15 +431,24 @@ fn start(random: &mut Random, model: &Model, joins: bool, role: Role, proof: Pro
     (command, begin)
 }
 
-/// Some breakpoints of one list, on what terms ever.
-fn some_list(command: &str, random: &mut Random) -> Value {
+/// When a breakpoint stops, and what it does instead.
+pub fn some_terms(random: &mut Random) -> Value {
     let terms = [
         json!({}),
         json!({}),
         json!({"condition": "a"}),
+        json!({"condition": "b"}),
+        json!({"condition": "a", "hitCondition": "%2"}),
         json!({"hitCondition": "2"}),
+        json!({"hitCondition": ">=3"}),
         json!({"logMessage": "l", "condition": ""}),
+        json!({"logMessage": "a={a}"}),
     ];
+    random.pick(&terms).unwrap().clone()
+}
+
+/// Some breakpoints of one list, on what terms ever.
+fn some_list(command: &str, random: &mut Random) -> Value {
     let mut places = match command {
         "setExceptionBreakpoints" => {
             let filters = ["raised", "uncaught"].into_iter().filter(|_| random.one_in(2));
@@ -411,8 +464,8 @@ fn some_list(command: &str, random: &mut Random) -> Value {
     };
     places.retain(|_| random.one_in(2));
     for place in &mut places {
-        let terms = random.pick(&terms).unwrap().as_object().unwrap().clone();
-        place.as_object_mut().unwrap().extend(terms);
+        let terms = some_terms(random);
+        place.as_object_mut().unwrap().extend(terms.as_object().unwrap().clone());
     }
     match command {
         "setFunctionBreakpoints" => json!({"breakpoints": places}),

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use breakroom_session::NodeId;
 use serde_json::{Value, json};
 
+use super::judged::Script;
 use super::picture::Picture;
 use super::random::Random;
 use super::traffic::{Birth, Traffic};
@@ -22,6 +23,8 @@ pub struct Engine {
     threads: [Thread; 2],
     /// What it was told to stop at, by list. One that it refused last is not known.
     pub lists: BTreeMap<String, Result<Vec<Value>, ()>>,
+    /// Resumes of what ran when they came. Nobody could tell which of two stops before the answer such a one ended.
+    asked_running: BTreeSet<i64>,
     /// Requests of its own that have no answer.
     pub asks: BTreeSet<i64>,
     /// Everything that it said.
@@ -30,11 +33,19 @@ pub struct Engine {
     /// Whether something was not answered that others build on.
     kept_silent: bool,
     refused_launch: bool,
+    launch_answered: bool,
     course: Course,
+    started_by: Option<&'static str>,
     /// The first mark after it was launched. What an adapter says of itself before that is no part of the picture.
     pub launched: i64,
     /// Counts every change of the whole stop.
     stop: u64,
+    /// The lists that it answered in full, so that its numbers are known.
+    whole: BTreeSet<String>,
+    /// What it makes of the hub's questions, while a stop is played to its verdict.
+    pub script: Option<Script>,
+    /// How often the hub itself let it go on.
+    pub went_on: u64,
 }
 
 /// What an engine is like.
@@ -55,6 +66,8 @@ enum Course {
     Idle,
     Launched,
     ToldToEnd,
+    /// Another takes its place.
+    Replaced,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,6 +104,9 @@ enum State {
     Stopped,
 }
 
+/// More than any engine has.
+const EPOCHS: u64 = 1 << 32;
+
 const RESUMES: [&str; 3] = ["continue", "next", "stepIn"];
 
 impl Kind {
@@ -107,6 +123,7 @@ impl Kind {
                 "supportsConfigurationDoneRequest": !random.one_in(5),
                 "supportsTerminateRequest": random.one_in(2),
                 "supportsCancelRequest": random.one_in(2),
+                "supportsRestartRequest": random.one_in(3),
             }),
             answers: if random.one_in(2) { Answers::InOrder } else { Answers::AnyOrder },
             forgetful: random.one_in(3),
@@ -116,22 +133,29 @@ impl Kind {
 
 impl Engine {
     pub fn new(node: NodeId, kind: Kind) -> Self {
+        let first = u64::from(node.0) * EPOCHS;
         Engine {
             node,
             process: Process::Starting,
             inbox: Vec::new(),
             seq: 0,
             kind,
-            threads: [Thread { epoch: 0, state: State::Running }; 2],
+            threads: [Thread { epoch: first, state: State::Running }; 2],
             lists: BTreeMap::new(),
+            asked_running: BTreeSet::new(),
             asks: BTreeSet::new(),
             said: Picture::default(),
             announced: false,
             kept_silent: false,
             refused_launch: false,
+            launch_answered: false,
             course: Course::Idle,
+            started_by: None,
             launched: 0,
-            stop: 0,
+            stop: first,
+            whole: BTreeSet::new(),
+            script: None,
+            went_on: 0,
         }
     }
 
@@ -160,15 +184,48 @@ impl Engine {
         self.course == Course::Launched && self.announced && !self.kept_silent && !self.refused_launch
     }
 
+    /// Whether it ever had a program.
+    pub fn was_launched(&self) -> bool {
+        self.started_by.is_some()
+    }
+
+    /// Whether it was told everything that the one before it knew.
+    pub fn is_configured(&self) -> bool {
+        !self.lists.is_empty()
+    }
+
+    pub fn is_launched(&self) -> bool {
+        self.course == Course::Launched
+    }
+
+    pub fn is_told_to_end(&self) -> bool {
+        self.course == Course::ToldToEnd
+    }
+
+    /// Whether its program has come to an end without anybody's asking.
+    pub fn has_ended(&self) -> bool {
+        self.refused_launch || self.said.has_ended()
+    }
+
+    /// Whether it was told that another one takes its place.
+    pub fn is_being_replaced(&self) -> bool {
+        self.course == Course::Replaced
+    }
+
+    /// The request that started its program.
+    pub fn started_by(&self) -> Option<&'static str> {
+        self.started_by
+    }
+
     pub fn has_threads(&self) -> bool {
-        self.stop > 0
+        self.stop > u64::from(self.node.0) * EPOCHS
     }
 
     pub fn is_alive(&self, birth: Birth) -> bool {
         match birth {
             Birth::Thread(thread, epoch) => self.threads[index(thread)].epoch == epoch,
             Birth::Stop(epoch) => self.stop == epoch,
-            Birth::Forever => true,
+            Birth::Engine(node) => self.node == node,
         }
     }
 
@@ -183,9 +240,13 @@ impl Engine {
             return;
         }
         match heard.json["command"].as_str() {
-            Some("launch" | "attach") => {
+            Some(command @ ("launch" | "attach")) => {
                 self.course = Course::Launched;
+                self.started_by = Some(if command == "launch" { "launch" } else { "attach" });
                 self.launched = traffic.next_mark();
+            }
+            Some("disconnect") if heard.json["arguments"]["restart"] == true => {
+                self.course = Course::Replaced;
             }
             Some("disconnect") => self.course = Course::ToldToEnd,
             Some("setExceptionBreakpoints") => {
@@ -193,6 +254,10 @@ impl Engine {
                 self.lists.insert("exceptions".into(), Ok(filters));
             }
             _ => {}
+        }
+        let thread = heard.json["arguments"]["threadId"].as_i64().unwrap_or(1);
+        if resumes(&heard.json) && self.threads[index(thread)].state == State::Running {
+            self.asked_running.extend(heard.json["seq"].as_i64());
         }
         self.inbox.push(heard.json);
     }
@@ -236,6 +301,23 @@ impl Engine {
         }
         let request = self.inbox.remove(0);
         Some(self.works_on(&request, random, traffic))
+    }
+
+    /// A line that it stops in, and the list that has it.
+    pub fn some_place(&self, random: &mut Random) -> Option<(String, i64)> {
+        let lists = ["x.py", "y.py"].into_iter();
+        let known = lists.filter_map(|list| Some((list, self.lists.get(list)?.as_ref().ok()?)));
+        let places = known.flat_map(|(list, known)| known.iter().map(move |one| (list, &one["line"])));
+        let places: Vec<_> = places.collect();
+        random.pick(&places).map(|(list, line)| ((*list).to_owned(), line.as_i64().unwrap()))
+    }
+
+    /// On which terms it stops in a place.
+    pub fn terms_at(&self, list: &str, line: i64, column: &Value) -> Option<[Option<String>; 3]> {
+        let known = self.lists.get(list)?.as_ref().ok()?;
+        let told = known.iter().find(|one| one["line"] == line && one["column"] == *column)?;
+        let term = |key: &str| told[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        Some(["condition", "hitCondition", "logMessage"].map(term))
     }
 
     pub fn configures(&self) -> bool {

@@ -4,6 +4,7 @@
 //! and one too many takes the place of an output.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use breakroom_session::ClientId;
@@ -28,6 +29,15 @@ enum Act {
     ToEngine(fn(&mut Memory, Heard, &Engine, &Traffic) -> Heard),
     /// On how often an engine was asked to stop.
     Stops(fn(usize) -> usize),
+    /// On one who is lost: it is taken to have said goodbye.
+    Parts(Company),
+}
+
+/// Who else takes part when a client is lost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Company {
+    Others,
+    Nobody,
 }
 
 /// What a mutation remembers of a run.
@@ -36,6 +46,8 @@ struct Memory {
     client: u32,
     kept: Option<(u32, Heard)>,
     requests: Vec<Heard>,
+    /// Which numbered stops which clients heard of.
+    stops: BTreeSet<(u32, i64)>,
     done: bool,
 }
 
@@ -43,13 +55,15 @@ const fn row(breaks: usize, name: &'static str, act: Act) -> Mutation {
     Mutation { name, breaks, act }
 }
 
-pub const MUTATIONS: [Mutation; 22] = [
+pub const MUTATIONS: [Mutation; 31] = [
     row(1, "an answer is dropped", Act::ToClient(drop_answer)),
     row(1, "an answer comes twice", Act::ToClient(answer_twice)),
     row(1, "an answer names another request", Act::ToClient(answer_astray)),
     row(2, "an owner's breakpoint is forgotten", Act::ToEngine(forget_breakpoint)),
     row(2, "one owner's condition becomes everybody's", Act::ToEngine(impose_condition)),
     row(2, "a filter is forgotten", Act::ToEngine(forget_filter)),
+    row(2, "a lost owner's breakpoints vanish at once", Act::Parts(Company::Others)),
+    row(2, "a new engine is told less than the last one knew", Act::ToEngine(tell_less_again)),
     row(
         3,
         "the last stop is not in the picture",
@@ -59,6 +73,7 @@ pub const MUTATIONS: [Mutation; 22] = [
     row(3, "a module is not in the picture", Act::ToClient(|memory, heard| late(memory, heard, "module"))),
     row(3, "an output is left out", Act::ToClient(drop_output)),
     row(4, "a number of an ended epoch is let through", Act::ToEngine(leak_number)),
+    row(4, "a number of a replaced engine is let through", Act::ToEngine(leak_replaced)),
     row(5, "a queue grows", Act::ToClient(grow)),
     row(5, "one who reads is held up", Act::ToClient(hold_up)),
     row(6, "an engine is not stopped", Act::Stops(|_| 0)),
@@ -70,6 +85,20 @@ pub const MUTATIONS: [Mutation; 22] = [
     row(8, "a number comes twice", Act::ToClient(|memory, heard| renumber(memory, heard, -1))),
     row(9, "a vendor's number is rounded for a client", Act::ToClient(|_, heard| round(heard))),
     row(9, "a vendor's number is rounded for the engine", Act::ToEngine(|_, heard, _, _| round(heard))),
+    row(10, "a session that everybody was lost from does not wait", Act::Parts(Company::Nobody)),
+    row(10, "a session that waited too long goes on", Act::ToEngine(|_, heard, _, _| never_end(heard))),
+    row(
+        10,
+        "what was attached to is ended, and what was launched lives",
+        Act::ToEngine(|_, heard, _, _| swap_fate(heard)),
+    ),
+    row(11, "a stop that nobody wants is told", Act::ToClient(tell_unwanted)),
+    row(11, "a stop that somebody wants is not told", Act::ToClient(|_, heard| hide_wanted(heard))),
+    row(
+        11,
+        "a stop that nobody wants does not go on",
+        Act::ToEngine(|_, heard, engine, _| stay(heard, engine)),
+    ),
 ];
 
 /// A mutation at work in one run.
@@ -94,6 +123,12 @@ impl Saboteur {
     pub fn to_engine(&self, heard: Heard, engine: &Engine, traffic: &Traffic) -> Heard {
         let Act::ToEngine(act) = self.act else { return heard };
         act(&mut self.memory.borrow_mut(), heard, engine, traffic)
+    }
+
+    /// Whether one who is lost is taken to have said goodbye.
+    pub fn parts(&self, others: bool) -> bool {
+        let company = if others { Company::Others } else { Company::Nobody };
+        matches!(self.act, Act::Parts(when) if when == company)
     }
 
     pub fn stops(&self, stops: usize) -> usize {
@@ -180,6 +215,77 @@ fn leak_number(memory: &mut Memory, heard: Heard, engine: &Engine, traffic: &Tra
     let leaked = memory.requests.iter().find(ended).cloned();
     memory.requests.push(heard.clone());
     leaked.unwrap_or(heard)
+}
+
+fn leak_replaced(memory: &mut Memory, heard: Heard, engine: &Engine, traffic: &Traffic) -> Heard {
+    let replaced = memory.kept.as_ref().filter(|(node, _)| *node != engine.node.0);
+    let leaked = replaced.filter(|_| engine.is_launched()).map(|(_, old)| old.clone());
+    if heard.json["type"] == "request" && traffic.birth_of_use(&heard.json).is_some() {
+        memory.kept.get_or_insert_with(|| (engine.node.0, heard.clone()));
+    }
+    leaked.unwrap_or(heard)
+}
+
+/// Only what the hub tells a new engine by itself; what clients set is told before they are answered.
+fn tell_less_again(_: &mut Memory, heard: Heard, engine: &Engine, traffic: &Traffic) -> Heard {
+    if !traffic.retold || engine.is_configured() || heard.json["command"] != "setBreakpoints" {
+        return heard;
+    }
+    let mut changed = heard.json.clone();
+    changed["arguments"]["breakpoints"].as_array_mut().unwrap().pop();
+    made_of(&changed)
+}
+
+fn is_own_disconnect(heard: &Heard) -> bool {
+    let arguments = &heard.json["arguments"];
+    heard.json["command"] == "disconnect" && arguments["restart"] == false && arguments["mark"].is_null()
+}
+
+fn never_end(heard: Heard) -> Heard {
+    if !is_own_disconnect(&heard) {
+        return heard;
+    }
+    let mut changed = heard.json.clone();
+    changed["command"] = "vendor/thing".into();
+    made_of(&changed)
+}
+
+fn swap_fate(heard: Heard) -> Heard {
+    if !is_own_disconnect(&heard) {
+        return heard;
+    }
+    let mut changed = heard.json.clone();
+    changed["arguments"]["terminateDebuggee"] =
+        (heard.json["arguments"]["terminateDebuggee"] == false).into();
+    made_of(&changed)
+}
+
+fn tell_unwanted(memory: &mut Memory, heard: Heard) -> Heard {
+    let body = &heard.json["body"];
+    memory.stops.extend(body["stop"].as_i64().map(|stop| (memory.client, stop)));
+    let Some(stop) = body["behind"].as_i64() else { return heard };
+    // Only the first who hears it: to one who comes later it is history.
+    let first = memory.stops.insert((u32::MAX, stop));
+    if !first || memory.stops.contains(&(memory.client, stop)) {
+        return heard;
+    }
+    let mut told = heard.json.clone();
+    told["event"] = "stopped".into();
+    told["body"] = json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true, "stop": stop});
+    made_of(&told)
+}
+
+fn hide_wanted(heard: Heard) -> Heard {
+    if heard.json["body"]["stop"].is_null() { heard } else { nothing(&heard) }
+}
+
+fn stay(heard: Heard, engine: &Engine) -> Heard {
+    if engine.script.is_none() || heard.json["command"] != "continue" {
+        return heard;
+    }
+    let mut changed = heard.json.clone();
+    changed["command"] = "vendor/thing".into();
+    made_of(&changed)
 }
 
 fn grow(_: &mut Memory, heard: Heard) -> Heard {

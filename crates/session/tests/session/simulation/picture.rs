@@ -24,6 +24,10 @@ pub struct Picture {
     pub stopped: [bool; 2],
     /// The thread of the last stop, as long as it is stopped.
     pub focus: Option<i64>,
+    /// The number of the last stop that had one.
+    pub stop: Option<i64>,
+    /// What the hub printed.
+    pub logs: Vec<String>,
 }
 
 /// What of a picture can be compared.
@@ -33,6 +37,8 @@ pub struct Scope {
     pub runs: bool,
     /// It is shown the stops that last, the latest last.
     pub focus: bool,
+    /// It knows only of this engine; nothing takes back what another said of its process and its abilities.
+    pub process: bool,
     /// It declared that it can show progress.
     pub progress: bool,
     /// The mark from which on every output counts. None does if some were left out, or are too old to be shown.
@@ -55,8 +61,14 @@ impl Picture {
                     self.modules.insert(id, text(&body["module"]["name"]));
                 }
             }
+            "loadedSource" if body["reason"] == "removed" => {
+                self.sources.remove(&text(&body["source"]["path"]));
+            }
             "loadedSource" => drop(self.sources.insert(text(&body["source"]["path"]))),
-            "output" => self.output.extend(mark_of(event)),
+            "output" => match mark_of(event) {
+                Some(mark) => self.output.push(mark),
+                None => self.logs.push(text(&body["output"]).trim().to_owned()),
+            },
             "progressStart" => drop(self.progress.insert(text(&body["progressId"]))),
             "progressEnd" => drop(self.progress.remove(&text(&body["progressId"]))),
             "capabilities" => {
@@ -69,6 +81,7 @@ impl Picture {
             "stopped" => {
                 self.run(thread, body["allThreadsStopped"] == true, true);
                 self.focus = thread;
+                self.stop = body["stop"].as_i64().or(self.stop);
             }
             "continued" => self.run(thread, body["allThreadsContinued"] != false, false),
             _ => {}
@@ -86,6 +99,10 @@ impl Picture {
         }
     }
 
+    pub fn has_ended(&self) -> bool {
+        self.terminated
+    }
+
     /// In what this one differs from the truth.
     pub fn differs(&self, truth: &Picture, scope: Scope) -> Option<String> {
         let differs = |what: &str, known: &dyn std::fmt::Debug, truth: &dyn std::fmt::Debug| {
@@ -96,12 +113,15 @@ impl Picture {
         let focus = || differs("the last stop", &self.focus, &truth.focus);
         let progress = || differs("progress", &self.progress, &truth.progress);
         let output = |from: i64| differs("output", &self.output_from(from), &truth.output_from(from));
-        differs("process", &self.process, &truth.process)
+        let process = || {
+            differs("process", &self.process, &truth.process)
+                .or_else(|| differs("capabilities", &self.steps_back, &truth.steps_back))
+                .or_else(|| differs("exited", &self.exited, &truth.exited))
+        };
+        (scope.process.then(process).flatten())
             .or_else(|| differs("threads", &self.threads, &truth.threads))
             .or_else(|| differs("modules", &self.modules, &truth.modules))
             .or_else(|| differs("sources", &self.sources, &truth.sources))
-            .or_else(|| differs("capabilities", &self.steps_back, &truth.steps_back))
-            .or_else(|| differs("exited", &self.exited, &truth.exited))
             .or_else(|| differs("terminated", &self.terminated, &truth.terminated))
             .or_else(|| scope.runs.then(runs).flatten())
             .or_else(|| (scope.focus && truth.focus.is_some()).then(focus).flatten())

@@ -40,6 +40,7 @@ impl World {
         if self.has_one_engine() {
             self.everybody_has_the_same_picture();
         }
+        self.a_stop_is_judged();
     }
 
     /// Invariant 2, whenever nobody is changing anything.
@@ -57,7 +58,8 @@ impl World {
             return;
         }
         let mut wanted: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-        for id in self.owners() {
+        let Some(owners) = self.owners() else { return };
+        for id in owners {
             let Some(owned) = self.clients[&id].owns() else { return };
             owned.into_iter().for_each(|(list, owned)| wanted.entry(list).or_default().extend(owned));
         }
@@ -107,13 +109,15 @@ impl World {
         for id in self.present().into_iter().filter(|id| self.clients[id].is_shown()) {
             let client = &self.clients[&id];
             let runs = client.runs == Runs::LooksOn;
-            let scope = Scope { runs, focus: false, progress: client.shows_progress(), output };
+            let process = self.met == 1;
+            let scope = Scope { runs, focus: false, process, progress: client.shows_progress(), output };
             if let Some(difference) = client.seen.differs(&truth, scope) {
                 panic!("invariant 3: {id:?}, a {}, believes of {difference}", client.model.name);
             }
             self.traffic.census.looked_at(3);
         }
-        self.one_who_comes_now_sees(&truth, Scope { runs: true, focus: true, progress: true, output });
+        let scope = Scope { runs: true, focus: true, process: true, progress: true, output };
+        self.one_who_comes_now_sees(&truth, scope);
     }
 
     fn one_who_comes_now_sees(&mut self, truth: &Picture, scope: Scope) {
@@ -125,6 +129,7 @@ impl World {
             "initialize",
             json!({"adapterID": "python", "supportsProgressReporting": true}),
         );
+        self.comes(late);
         self.rig.request(late, "attach", json!({}));
         if configures {
             self.rig.request(late, "configurationDone", json!({}));
@@ -143,8 +148,11 @@ impl World {
             }
             self.traffic.census.looked_at(3);
         }
+        let lives = self.lives();
         self.rig.lose(late);
+        self.was_lost(late, lives);
         self.collect();
+        self.attend(lives);
     }
 
     /// Invariant 5: one who reads gets everything at once, however many others do not.
@@ -153,6 +161,9 @@ impl World {
         if !self.engine.as_ref().is_some_and(|engine| engine.is_debugging()) || self.is_stopping(node) {
             return;
         }
+        // What an engine says while a stop is judged comes later.
+        self.rig.advance(JUDGED);
+        self.collect();
         for _ in 0..6 {
             let shown = |id: &ClientId| self.clients[id].is_shown();
             let there: Vec<_> = self.present().into_iter().filter(shown).collect();

@@ -2,17 +2,19 @@
 
 use std::collections::HashMap;
 
+use breakroom_session::NodeId;
 use serde_json::Value;
 
 use super::census::Census;
 use crate::rig::{Heard, without_numbers_of};
 
-/// The epoch in which the engine gave a number: of one thread, of the whole stop, or of no stop at all.
+/// The epoch in which an engine gave a number: of one thread, of the whole stop, or of no stop at all. No two engines
+/// have an epoch in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Birth {
     Thread(i64, u64),
     Stop(u64),
-    Forever,
+    Engine(NodeId),
 }
 
 /// How the engine numbers frames and variables.
@@ -106,8 +108,12 @@ impl Traffic {
         if (self.shared || self.retold) && sent.contains("\"set") {
             return;
         }
+        // Whoever joined restarts what was launched, whatever its own configuration says.
+        if self.shared && heard.json["command"] == "restart" {
+            return;
+        }
         self.census.looked_at(9);
-        if sent.contains("\"breakroom\"") {
+        if sent.contains("\"breakroom\"") || !heard.json["arguments"]["__restart"].is_null() {
             return without_record(sent, heard);
         }
         let blank = |bytes: &[u8]| without_numbers_of(&heard.json, bytes);
@@ -119,11 +125,18 @@ impl Traffic {
     }
 }
 
-/// The hub's own record is cut out, since it is not for the engine; all else is as it was.
+/// The hub's own record is cut out, since it is not for the engine, and what an engine that asked for its restart wants
+/// to find is put in; all else is as it was.
 fn without_record(sent: &str, heard: &Heard) {
     let mut sent: Value = serde_json::from_str(sent).unwrap();
     let mut heard = heard.json.clone();
     sent["arguments"].as_object_mut().unwrap().remove("breakroom");
+    sent["arguments"]
+        .get_mut("arguments")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .for_each(|again| drop(again.remove("breakroom")));
+    heard["arguments"].as_object_mut().unwrap().remove("__restart");
     sent["seq"].take();
     heard["seq"].take();
     assert!(sent == heard, "invariant 9: {sent} became {heard}");

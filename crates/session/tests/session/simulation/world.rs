@@ -1,48 +1,53 @@
 //! One run: a session, its clients and its engine, and the steps that each takes in turn.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-use breakroom_session::{ClientId, Input, NodeId};
+use breakroom_session::{ClientId, CloseReason, Input, NodeId, Setup};
 use serde_json::json;
 
+use super::absence::{Absence, Lives, PASSES};
 use super::census::Census;
 use super::client::{Client, Comes};
 use super::engine::{Engine, Kind};
 use super::mutation::{Mutation, Saboteur};
 use super::random::Random;
 use super::traffic::{Numbers, Traffic};
-use crate::rig::Rig;
+use crate::rig::{Rig, setup};
 
 const MOST_CLIENTS: usize = 4;
 /// One run in so many has more output than a client that does not read can be sent.
 const FLOODED: u64 = 128;
 /// The longest that anything may wait for a deadline of the hub's.
 const LONG: u64 = 7200;
-/// How long the breakpoints of a client that was lost stay.
-const GRACE: Duration = Duration::ZERO;
+/// How many more may come back than were there at most.
+const RETURNS: usize = 3;
 
 pub struct World {
     seed: u64,
     pub(super) random: Random,
     pub(super) rig: Rig,
     pub(super) clients: BTreeMap<ClientId, Client>,
-    /// When clients were lost.
-    lost: BTreeMap<ClientId, Duration>,
+    pub(super) absence: Absence,
+    /// Clients that are known to be gone.
+    departed: BTreeSet<ClientId>,
     pub(super) most_clients: usize,
     kind: Kind,
     pub(super) engine: Option<Engine>,
     /// How many engines were ever met.
-    met: usize,
+    pub(super) met: usize,
     /// Engines that another has replaced, whose processes are still to end.
     old: Vec<NodeId>,
+    /// Whether an engine gave way to another before it was launched, which its clients were not told.
+    mixed: bool,
     /// Engines that ended without being asked.
     ended: BTreeSet<NodeId>,
     pub(super) traffic: Traffic,
     pub(super) floods: BTreeMap<ClientId, Floods>,
     pub(super) flooded: bool,
+    /// The number of the last stop that was played to its verdict.
+    pub(super) stop_number: i64,
     saboteur: Option<Saboteur>,
-    log: Log,
+    pub(super) log: Log,
 }
 
 /// Whether a run that is played again says what happens.
@@ -53,7 +58,7 @@ pub enum Log {
 }
 
 impl Log {
-    fn note(self, who: &dyn std::fmt::Debug, verb: &str, message: &[u8]) {
+    pub(super) fn note(self, who: &dyn std::fmt::Debug, verb: &str, message: &[u8]) {
         if self == Log::On {
             let text = String::from_utf8_lossy(message);
             eprintln!("{who:?} {verb} {}", text.chars().take(1000).collect::<String>());
@@ -84,12 +89,13 @@ impl Drop for World {
 impl World {
     pub fn new(seed: u64, mutation: Option<&Mutation>, log: Log) -> Self {
         let mut random = Random::new(seed);
-        let mut rig = Rig::new();
+        let absence = Absence::new(&mut random);
+        let mut rig = Rig::with(Setup { reach: absence.reach, ..setup() });
         let saboteur = mutation.map(Saboteur::new);
         if let Some(saboteur) = saboteur.clone() {
             rig.tamper = Some(Box::new(move |client, heard| saboteur.to_client(client, heard)));
         }
-        let first = Client::new(&mut random, Comes::First);
+        let first = Client::new(&mut random, Comes::First, None, absence.last_leave);
         let clients = BTreeMap::from([(rig.join_as(first.access()), first)]);
         let numbers = if random.one_in(2) { Numbers::Again } else { Numbers::Once };
         World {
@@ -99,14 +105,17 @@ impl World {
             random,
             rig,
             clients,
-            lost: BTreeMap::new(),
+            absence,
+            departed: BTreeSet::new(),
             engine: None,
             met: 0,
             old: Vec::new(),
+            mixed: false,
             ended: BTreeSet::new(),
             traffic: Traffic::new(numbers),
             floods: BTreeMap::new(),
             flooded: false,
+            stop_number: 0,
             saboteur,
             log,
         }
@@ -117,7 +126,7 @@ impl World {
         let pause = self.random.below(3 * steps);
         for step in 0..steps {
             self.step();
-            if self.present().is_empty() {
+            if self.present().is_empty() && !self.absence.is_waiting() {
                 break;
             }
             if step == pause {
@@ -135,20 +144,14 @@ impl World {
         self.clients.iter().filter(|(id, client)| !client.is_gone() && open(id)).map(|(id, _)| *id).collect()
     }
 
-    /// The clients whose breakpoints the engine must have.
-    pub(super) fn owners(&self) -> Vec<ClientId> {
-        let remembered = |(_, at): &(&ClientId, &Duration)| self.rig.now() < **at + GRACE;
-        let lost = self.lost.iter().filter(remembered).map(|(id, _)| *id);
-        self.present().into_iter().chain(lost).collect()
-    }
-
     /// The engine's node, while it can be talked to.
     pub(super) fn node_up(&self) -> Option<NodeId> {
         self.engine.as_ref().filter(|engine| engine.is_up()).map(|engine| engine.node)
     }
 
+    /// Whether all that its clients know of engines is of this one, or was taken back.
     pub(super) fn has_one_engine(&self) -> bool {
-        self.rig.started.len() == 1
+        !self.mixed
     }
 
     /// How often an engine was asked to stop.
@@ -163,29 +166,57 @@ impl World {
 
     fn step(&mut self) {
         let present = self.present();
-        let Some(id) = self.random.pick(&present).copied() else { return };
-        match self.random.below(100) {
-            0..=34 => self.client_acts(id),
-            35..=66 => self.engine_acts(),
-            67..=69 if self.clients.len() < self.most_clients => self.somebody_joins(),
-            70..=78 => self.engine_starts(),
-            79 => self.a_terminal_opens(),
-            80..=85 => self.rig.stall_client(id),
-            86..=91 => self.rig.read_on(id),
-            92..=94 => self.node_up().into_iter().for_each(|node| self.rig.stall_engine(node)),
-            95..=97 => self.node_up().into_iter().for_each(|node| self.rig.engine_reads_on(node)),
-            98 => self.rig.advance(self.random.below(12)),
-            _ => self.accident(id),
+        match self.random.pick(&present).copied() {
+            Some(id) => self.somebody_steps(id),
+            None => self.nobody_steps(),
         }
         self.collect();
+        self.it_waits_as_agreed();
         self.breakpoints_are_those_of_the_owners();
         if self.seed.is_multiple_of(FLOODED) && self.random.one_in(12) {
             self.flood();
         }
     }
 
+    fn somebody_steps(&mut self, id: ClientId) {
+        let present = self.present();
+        match self.random.below(100) {
+            0..=34 => self.client_acts(id),
+            35..=66 => self.engine_acts(),
+            67..=69 if present.len() < self.most_clients => self.somebody_joins(),
+            70..=78 => self.engine_starts(),
+            79 => self.a_terminal_opens(),
+            80..=85 => self.rig.stall_client(id),
+            86..=91 => self.rig.read_on(id),
+            92..=94 => self.node_up().into_iter().for_each(|node| self.rig.stall_engine(node)),
+            95..=97 => self.node_up().into_iter().for_each(|node| self.rig.engine_reads_on(node)),
+            98 => self.time_passes(),
+            _ => self.accident(id),
+        }
+    }
+
+    /// What happens to a session that waits.
+    fn nobody_steps(&mut self) {
+        match self.random.below(10) {
+            0..=2 => self.somebody_joins(),
+            3..=4 => self.time_passes(),
+            5..=8 => self.engine_acts(),
+            _ => self.engine_starts(),
+        }
+    }
+
+    fn time_passes(&mut self) {
+        let seconds = *self.random.pick(&PASSES).unwrap();
+        self.log.note(&seconds, "seconds pass", b"");
+        self.rig.advance(seconds);
+    }
+
     fn somebody_joins(&mut self) {
-        let client = Client::new(&mut self.random, Comes::Later);
+        if self.clients.len() >= self.most_clients + RETURNS {
+            return;
+        }
+        let like = if self.random.one_in(4) { None } else { self.absence.somebody_lost(&mut self.random) };
+        let client = Client::new(&mut self.random, Comes::Later, like, self.absence.last_leave);
         self.traffic.shared = true;
         let id = self.rig.join_as(client.access());
         self.clients.insert(id, client);
@@ -199,7 +230,12 @@ impl World {
         }
         if let Some(message) = client.next(&mut self.random, &mut self.traffic, threads) {
             self.log.note(&id, "says", message.as_bytes());
+            let enters = std::mem::take(&mut client.enters);
+            self.absence.spoken = self.absence.spoken.max(client.spoken);
             self.rig.send(id, message);
+            if enters {
+                self.comes(id);
+            }
         } else if self.random.one_in(40) {
             self.rig.send_broken(id, "{\"seq\":");
         }
@@ -221,7 +257,20 @@ impl World {
         }
     }
 
+    /// An engine that was told to end does so, if another is to take its place.
+    fn replaced_engine_ends(&mut self) {
+        let Some(engine) = self.engine.as_mut().filter(|engine| engine.is_being_replaced()) else { return };
+        let node = engine.node;
+        if engine.is_up() && self.random.one_in(2) {
+            engine.ended();
+            self.log.note(&node, "ends", b"");
+            self.rig.node_ended(node, "exit code 0", "");
+            self.collect();
+        }
+    }
+
     fn engine_starts(&mut self) {
+        self.replaced_engine_ends();
         self.meet_engine();
         self.old_engines_end();
         let Some(engine) = self.engine.as_mut().filter(|engine| engine.is_starting()) else { return };
@@ -240,8 +289,10 @@ impl World {
     fn meet_engine(&mut self) {
         for (node, _) in &self.rig.started[self.met..] {
             let engine = Engine::new(*node, self.kind.clone());
-            let before = self.engine.replace(engine).filter(|before| !before.is_gone());
-            self.old.extend(before.map(|before| before.node));
+            self.log.note(node, "is asked for", b"");
+            let Some(before) = self.engine.replace(engine) else { continue };
+            self.mixed |= !before.was_launched();
+            self.old.extend(Some(before.node).filter(|_| !before.is_gone()));
         }
         self.met = self.rig.started.len();
         self.traffic.retold = self.met > 1;
@@ -265,8 +316,17 @@ impl World {
     fn accident(&mut self, id: ClientId) {
         match (self.random.below(6), self.node_up()) {
             (0, _) => self.lose(id),
-            (1, _) if self.random.one_in(3) => self.rig.on(Input::Shutdown { reason: "the hub ends".into() }),
-            (2, _) => self.rig.breaks(id),
+            (4, _) if self.random.one_in(2) => self.everybody_is_lost(),
+            (1, _) if self.random.one_in(3) => {
+                self.log.note(&"the hub", "ends", b"");
+                self.absence.is_unclear();
+                self.rig.on(Input::Shutdown { reason: "the hub ends".into() });
+            }
+            (2, _) => {
+                self.clients.get_mut(&id).into_iter().for_each(Client::breaks);
+                self.log.note(&id, "breaks", b"");
+                self.rig.breaks(id);
+            }
             (3, Some(node)) => {
                 self.engine.as_mut().unwrap().ended();
                 self.ended.insert(node);
@@ -277,11 +337,37 @@ impl World {
         }
     }
 
+    fn everybody_is_lost(&mut self) {
+        self.present().into_iter().for_each(|id| self.lose(id));
+    }
+
     fn lose(&mut self, id: ClientId) {
         self.log.note(&id, "is lost", b"");
-        self.lost.insert(id, self.rig.now());
+        let lives = self.lives();
         self.clients.get_mut(&id).into_iter().for_each(Client::gone);
+        self.departed.insert(id);
+        let others = self.present().iter().any(|id| self.clients[id].takes_part());
+        if lives == Lives::Yes && self.saboteur.as_ref().is_some_and(|saboteur| saboteur.parts(others)) {
+            self.rig.request(id, "disconnect", json!({}));
+        }
         self.rig.lose(id);
+        self.was_lost(id, lives);
+        self.collect();
+        self.attend(lives);
+    }
+
+    /// Those whose connection the hub has closed.
+    fn notice_departures(&mut self) {
+        let closed = |id: &&ClientId| self.rig.closed(**id).is_some() && !self.departed.contains(id);
+        let gone: Vec<_> = self.clients.keys().filter(closed).copied().collect();
+        for id in gone {
+            self.departed.insert(id);
+            let lives = self.lives();
+            if matches!(self.rig.closed(id), Some(CloseReason::Broken(_))) {
+                self.was_lost(id, lives);
+            }
+            self.attend(lives);
+        }
     }
 
     /// Hands what was said to whom it was said to.
@@ -293,6 +379,7 @@ impl World {
                 }
                 self.log.note(&engine.node, "hears", &heard.bytes);
                 self.traffic.arrived(&heard);
+                self.absence.ends_as_agreed(engine, &heard.json, &mut self.traffic);
                 engine.hears(heard, &mut self.traffic);
             }
         }
@@ -304,9 +391,11 @@ impl World {
             for heard in batch {
                 self.log.note(id, "hears", &heard.bytes);
                 client.hears(&heard, &mut self.traffic);
+                self.absence.spoken = self.absence.spoken.max(client.spoken);
                 self.traffic.arrived(&heard);
             }
         }
+        self.notice_departures();
     }
 
     /// Lets the engine answer all it was asked.
@@ -338,9 +427,12 @@ impl World {
             }
             self.collect();
         }
-        self.meet_engine();
-        self.old_engines_end();
-        self.end_engine();
+        // An engine that ends may have been waited for to start another one.
+        for _ in 0..4 {
+            self.meet_engine();
+            self.old_engines_end();
+            self.end_engine();
+        }
         let present = self.present();
         assert!(present.is_empty(), "invariant 6: {present:?} were not let go");
         self.rig.assert_over();
@@ -355,7 +447,7 @@ impl World {
         };
         let agrees = self.node_up().is_some() && self.random.one_in(2);
         // A session that was kept for those who were lost asks its engine only then.
-        for _ in 0..3 {
+        for _ in 0..4 {
             self.rig.engine_reads_on(node);
             self.collect();
             let asked = self.engine.as_mut().filter(|_| agrees).map(Engine::asked_to_end);

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::super::absence::Spoken;
 use super::super::models::{AtTerminated, Opens, parsed};
 use super::super::traffic::{Numbers, Traffic, mark_of};
-use super::{Client, Connection, Open, Plan, Proof, Reference, Role};
+use super::{Client, Connection, Open, Part, Plan, Proof, Reference, Role};
 use crate::rig::Heard;
 
 /// What answers bring numbers, where, and under which name they are used.
@@ -38,7 +39,8 @@ impl Client {
     fn hears_answer(&mut self, answer: &Value, traffic: &mut Traffic) {
         traffic.census.looked_at(1);
         let seq = answer["request_seq"].as_i64().unwrap();
-        let Some(open) = self.open.remove(&seq) else { return };
+        // The refusal of what was no message has the number 0, which Helix begins with.
+        let Some(open) = (answer["command"] != "").then(|| self.open.remove(&seq)).flatten() else { return };
         let success = answer["success"] == true;
         self.is_mine(&open, answer, traffic);
         let Open { command, list, .. } = open;
@@ -47,20 +49,31 @@ impl Client {
         }
         match (command, success) {
             ("initialize", true) => {
+                if self.part == Part::Perhaps {
+                    self.part = Part::Takes;
+                }
                 self.may_configure = answer["body"]["supportsConfigurationDoneRequest"] == true;
                 if !self.may_configure {
                     self.missing.retain(|missing| *missing != "configurationDone");
                 }
             }
             ("initialize", false) => {
+                if matches!(self.part, Part::Introduced | Part::Perhaps) {
+                    self.part = Part::No;
+                }
+                self.owned.values_mut().for_each(|(_, owned)| *owned = Err(()));
                 let mut again = parsed(self.model.introduces);
                 again["adapterID"] = "python".into();
+                if let Some(person) = self.person {
+                    again["clientName"] = person.into();
+                }
                 self.plan.push_front(Plan::Ask("initialize", again));
             }
             ("launch" | "attach", true) if self.role == Role::Unclear => {
                 self.role = Role::Observes;
                 self.owned.clear();
             }
+            ("launch" | "attach", true) if self.role == Role::Drives => self.spoken = Spoken::Yes,
             ("launch" | "attach", false) if self.proof == Proof::Guesses => {
                 self.proof = Proof::Brings;
                 self.plan.push_front(Plan::Ask(self.start.0, self.start.1.clone()));
@@ -91,7 +104,7 @@ impl Client {
     fn is_about_mine(&mut self, event: &str, body: &Value) {
         self.numbers.extend(body["breakpoint"]["id"].as_i64());
         // What it asked for has a number before it hears of that.
-        let waits = self.open.values().any(|open| open.list.is_some());
+        let waits = self.open.values().any(|open| open.list.is_some()) || self.has_unclear();
         let Some(hit) = body["hitBreakpointIds"].as_array().filter(|_| event == "stopped" && !waits) else {
             return;
         };
@@ -116,6 +129,8 @@ impl Client {
         let outcome = match success {
             true => Ok(list),
             false if filters && mark_of(answer).is_some() => Err(()),
+            // One that is let go is told nothing better, and what it asked for may still come to be.
+            false if matches!(self.part, Part::Took | Part::Over) => Err(()),
             false => return,
         };
         let owned = self.owned.entry(name).or_insert((seq, Err(())));

@@ -13,12 +13,90 @@ impl Engine {
         random: &mut Random,
         traffic: &mut Traffic,
     ) -> Vec<String> {
+        if let Some(answer) = self.by_script(request, random, traffic) {
+            return answer;
+        }
         match request["command"].as_str().unwrap() {
             "initialize" => self.initialize(request),
             "launch" | "attach" => self.launch(request, random, traffic),
             command if RESUMES.contains(&command) => self.resume(request, random, traffic),
             _ => self.answer(request, random, traffic),
         }
+    }
+
+    /// What the hub asks about a stop, and that it lets the program go on.
+    fn by_script(
+        &mut self,
+        request: &Value,
+        random: &mut Random,
+        traffic: &mut Traffic,
+    ) -> Option<Vec<String>> {
+        let script = self.script.as_ref().filter(|_| mark_of(request).is_none())?;
+        let thread = request["arguments"]["threadId"].as_i64().unwrap_or(1);
+        let (success, birth, body) = match request["command"].as_str()? {
+            "stackTrace" => {
+                let birth = Birth::Thread(thread, self.threads[index(thread)].epoch);
+                let id = number(0, birth, random, traffic);
+                let (path, line) = &script.place;
+                let frame =
+                    json!({"id": id, "name": "f", "line": line, "column": 1, "source": {"path": path}});
+                (true, birth, json!({"stackFrames": [frame]}))
+            }
+            "evaluate" => {
+                let worth =
+                    request["arguments"]["expression"].as_str().and_then(|text| script.values.get(text));
+                let body = json!({"result": worth, "variablesReference": 0});
+                (worth.is_some(), Birth::Stop(self.stop), body)
+            }
+            "continue" => {
+                let goes_on = script.goes_on;
+                self.went_on += 1;
+                if goes_on {
+                    self.runs(thread, true);
+                }
+                (goes_on, Birth::Engine(self.node), json!({"allThreadsContinued": true}))
+            }
+            _ => return None,
+        };
+        Some(self.answer_with(request, success, birth, body, traffic))
+    }
+
+    /// Stops at a breakpoint, or for another reason in the same place.
+    pub fn stops_at(&mut self, thread: i64, reason: &str, line: i64, named: bool, number: i64) -> String {
+        let list = self.script.as_ref().map(|script| script.place.0.clone()).unwrap_or_default();
+        let named = named && self.whole.contains(&list) && reason == "breakpoint";
+        let hit = named.then(|| json!([number_of(&list, &json!({"line": line}))]));
+        self.stopped(thread, true, reason, hit, Some(number))
+    }
+
+    pub fn stops_plainly(&mut self, thread: i64) -> String {
+        self.stops(thread, true, None)
+    }
+
+    pub fn stops_alone(&mut self, thread: i64) -> String {
+        self.stops(thread, false, None)
+    }
+
+    pub fn runs_on(&mut self) -> String {
+        self.runs(1, true)
+    }
+
+    /// Output that comes while a stop is judged.
+    pub fn behind_a_stop(&mut self, number: i64, traffic: &mut Traffic) -> String {
+        let mark = traffic.mark();
+        let message = self.event("output", json!({"output": "x", "behind": number, "mark": mark}));
+        traffic.send(mark, message)
+    }
+
+    /// Does what it was asked, without any fuss.
+    pub fn agrees_to(&mut self, command: &str, traffic: &mut Traffic) -> Option<String> {
+        let at = self.inbox.iter().position(|request| request["command"] == command)?;
+        let request = self.inbox.remove(at);
+        if RESUMES.contains(&command) {
+            self.runs(1, true);
+        }
+        let body = json!({"allThreadsContinued": true});
+        self.answer_with(&request, true, Birth::Engine(self.node), body, traffic).pop()
     }
 
     fn initialize(&mut self, request: &Value) -> Vec<String> {
@@ -38,9 +116,10 @@ impl Engine {
     fn launch(&mut self, request: &Value, random: &mut Random, traffic: &mut Traffic) -> Vec<String> {
         if random.one_in(16) {
             self.refused_launch = true;
-            return self.answer_with(request, false, Birth::Forever, json!({}), traffic);
+            return self.answer_with(request, false, Birth::Engine(self.node), json!({}), traffic);
         }
-        let answer = self.answer_with(request, true, Birth::Forever, json!({}), traffic);
+        let answer = self.answer_with(request, true, Birth::Engine(self.node), json!({}), traffic);
+        self.launch_answered = true;
         match self.kind.announces {
             Announces::AfterLaunch => [vec![self.initialized()], answer].concat(),
             Announces::AfterLaunchAnswer => [answer, vec![self.initialized()]].concat(),
@@ -57,6 +136,11 @@ impl Engine {
         if let Some(list) = list_of(request) {
             // What it refuses last may be what nobody asked for, when an owner left; then it has more than it should.
             let told = request["arguments"]["breakpoints"].as_array().unwrap().clone();
+            let answered = body["breakpoints"].as_array().map_or(0, Vec::len);
+            match success && answered == told.len() {
+                true => drop(self.whole.insert(list.clone())),
+                false => drop(self.whole.remove(&list)),
+            }
             self.lists.insert(list, success.then_some(told).ok_or(()));
         }
         if command == "setExceptionBreakpoints" && !success {
@@ -84,7 +168,7 @@ impl Engine {
         let now = match traffic.birth_of_use(request) {
             Some(Birth::Thread(thread, _)) => Birth::Thread(thread, self.threads[index(thread)].epoch),
             Some(Birth::Stop(_)) => Birth::Stop(self.stop),
-            Some(Birth::Forever) | None => Birth::Forever,
+            Some(Birth::Engine(_)) | None => Birth::Engine(self.node),
         };
         match command {
             "stackTrace" => {
@@ -110,9 +194,9 @@ impl Engine {
                 (birth, json!({"result": "x", "variablesReference": reference}))
             }
             "setBreakpoints" | "setFunctionBreakpoints" => {
-                (Birth::Forever, answer_breakpoints(request, random))
+                (Birth::Engine(self.node), answer_breakpoints(request, random))
             }
-            _ => (Birth::Forever, json!({})),
+            _ => (Birth::Engine(self.node), json!({})),
         }
     }
 
@@ -120,16 +204,24 @@ impl Engine {
     fn resume(&mut self, request: &Value, random: &mut Random, traffic: &mut Traffic) -> Vec<String> {
         let thread = request["arguments"]["threadId"].as_i64().unwrap_or(1);
         if self.threads[index(thread)].state == State::Running || random.one_in(8) {
-            return self.answer_with(request, false, Birth::Forever, json!({}), traffic);
+            return self.answer_with(request, false, Birth::Engine(self.node), json!({}), traffic);
         }
-        let all = request["arguments"]["singleThread"] != true && !random.one_in(4);
-        let answer =
-            self.answer_with(request, true, Birth::Forever, json!({"allThreadsContinued": all}), traffic);
+        // What the hub itself lets go on has no mark, and goes on as a whole.
+        let some = random.one_in(4) && mark_of(request).is_some();
+        let all = request["arguments"]["singleThread"] != true && !some;
+        let answer = self.answer_with(
+            request,
+            true,
+            Birth::Engine(self.node),
+            json!({"allThreadsContinued": all}),
+            traffic,
+        );
+        let overtaken = request["seq"].as_i64().is_some_and(|seq| self.asked_running.contains(&seq));
         let continued = self.runs(thread, all);
         match random.below(4) {
             0 => [answer, vec![continued]].concat(),
             1 => [vec![continued], answer].concat(),
-            2 if all => {
+            2 if all && !overtaken => {
                 let stopped = self.stops(thread, true, None);
                 [vec![stopped], answer].concat()
             }
@@ -151,10 +243,22 @@ impl Engine {
     /// The number of a breakpoint that it has.
     fn a_breakpoint(&self, random: &mut Random) -> Option<i64> {
         let known = self.lists.get("x.py")?.as_ref().ok()?;
-        random.pick(known).map(number_of)
+        random.pick(known).map(|known| number_of("x.py", known))
     }
 
     fn stops(&mut self, thread: i64, all: bool, hit: Option<i64>) -> String {
+        let reason = if hit.is_some() { "breakpoint" } else { "step" };
+        self.stopped(thread, all, reason, hit.map(|hit| json!([hit])), None)
+    }
+
+    fn stopped(
+        &mut self,
+        thread: i64,
+        all: bool,
+        reason: &str,
+        hit: Option<Value>,
+        number: Option<i64>,
+    ) -> String {
         for (at, known) in self.threads.iter_mut().enumerate() {
             let other = at != index(thread);
             if !other || (all && known.state == State::Running) {
@@ -162,10 +266,10 @@ impl Engine {
             }
         }
         self.stop += 1;
-        let mut body = json!({"reason": "step", "threadId": thread, "allThreadsStopped": all});
-        if let Some(hit) = hit {
-            body["reason"] = "breakpoint".into();
-            body["hitBreakpointIds"] = json!([hit]);
+        let mut body = json!({"reason": reason, "threadId": thread, "allThreadsStopped": all});
+        let more = [("hitBreakpointIds", hit), ("stop", number.map(Value::from))];
+        for (key, value) in more.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+            body[key] = value;
         }
         self.event("stopped", body)
     }
@@ -184,7 +288,7 @@ impl Engine {
                 vec![self.stops(thread, !random.one_in(3), hit)]
             }
             7 => vec![self.runs(thread, true)],
-            8 if self.course != Course::Idle && random.one_in(2) => vec![self.event("terminated", json!({}))],
+            8 if self.course != Course::Idle && random.one_in(2) => vec![self.terminated(random)],
             8 if self.course != Course::Idle => {
                 vec![self.event("exited", json!({"exitCode": random.below(4)}))]
             }
@@ -195,6 +299,19 @@ impl Engine {
             15..=19 if self.course != Course::Idle => vec![self.news(random, traffic)],
             _ => vec![self.output(traffic)],
         }
+    }
+
+    /// The end of the program, which some engines want to be followed by another beginning. The hub sees to that, and
+    /// then there was no end.
+    fn terminated(&mut self, random: &mut Random) -> String {
+        let free = self.course == Course::Launched && self.launch_answered && !self.has_ended();
+        if !random.one_in(2) || !free {
+            return self.event("terminated", json!({}));
+        }
+        let wish = if random.one_in(2) { json!(true) } else { json!({"port": 1}) };
+        self.seq += 1;
+        json!({"seq": self.seq, "type": "event", "event": "terminated", "body": {"restart": wish}})
+            .to_string()
     }
 
     fn ask(&mut self, random: &mut Random, traffic: &mut Traffic) -> String {
@@ -242,7 +359,7 @@ impl Engine {
 
     fn output(&mut self, traffic: &mut Traffic) -> String {
         let mark = traffic.mark();
-        traffic.births.insert(mark, Birth::Forever);
+        traffic.births.insert(mark, Birth::Engine(self.node));
         let reference = if mark % 8 == 0 { 5 } else { 0 };
         let body = json!({"output": "x", "variablesReference": reference, "mark": mark});
         let message = self.event("output", body);
@@ -306,7 +423,8 @@ fn number(from: i64, birth: Birth, random: &mut Random, traffic: &mut Traffic) -
 /// All of them, or as some engines answer: the first ones only, or none.
 fn answer_breakpoints(request: &Value, random: &mut Random) -> Value {
     let asked = request["arguments"]["breakpoints"].as_array().unwrap();
-    let each = |breakpoint: &Value| json!({"id": number_of(breakpoint), "verified": true, "line": breakpoint["line"]});
+    let list = list_of(request).unwrap_or_default();
+    let each = |breakpoint: &Value| json!({"id": number_of(&list, breakpoint), "verified": true, "line": breakpoint["line"]});
     let told = match random.below(6) {
         0 => 0,
         1 => asked.len() / 2,
@@ -316,6 +434,11 @@ fn answer_breakpoints(request: &Value, random: &mut Random) -> Value {
 }
 
 /// The number under which it knows a breakpoint.
-fn number_of(breakpoint: &Value) -> i64 {
-    38 + breakpoint["line"].as_i64().unwrap_or(0)
+fn number_of(list: &str, breakpoint: &Value) -> i64 {
+    let first = match list {
+        "x.py" => 38,
+        "y.py" => 138,
+        _ => 238,
+    };
+    first + breakpoint["line"].as_i64().unwrap_or(i64::from(breakpoint["name"] == "g"))
 }
