@@ -21,7 +21,7 @@
 //! | `initialize` | `--type` or a known `adapterID` fixes the engine | `debugpy.rs` `every_way_to_choose_leads_to_debugpy` |
 //! | | so does `--session` | `joining::a_joiner_is_answered_then_shown_all_at_once_in_order_and_the_engine_is_asked_nothing` |
 //! | | else the base set, and the exact one before `initialized` | `starting::without_a_known_engine_the_base_set_is_answered_at_once_and_the_exact_one_follows_before_initialized` |
-//! | | not to clients known to die on it | - |
+//! | | not to clients known to die on it | table `KNOWS_ONLY` in `edge.rs`; `undeclared_events_are_not_wanted` and the Helix model of the simulator |
 //! | | the hub's own words to the engine | `starting::the_engine_hears_the_hubs_own_introduction_whatever_its_clients_can_do` |
 //! | | what a client did not declare is filtered | `starting::what_a_client_did_not_declare_is_kept_from_it_and_told_to_those_who_did` |
 //! | | 0-based and URI clients are translated | `starting::clients_that_count_and_name_differently_share_one_breakpoint_and_see_it_each_in_its_own_way` |
@@ -42,7 +42,7 @@
 //! | | or the next client's | `joining::if_the_launcher_dies_before_it_configured_the_next_clients_word_counts` |
 //! | | `launch` of a live session; `ifRunning` | `joining::a_launch_that_names_a_live_session_is_refused_unless_it_would_rather_join` |
 //! | Verbs | `breakroom/breakpoints`, unknown ones | `joining::the_hubs_verbs_are_answered_by_the_hub_and_unknown_ones_refused` |
-//! | | `breakroom/sessions`, `breakroom/kill` | - |
+//! | | `breakroom/sessions`, `breakroom/kill` | `sessions_are_listed_and_ended_over_dap` |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {

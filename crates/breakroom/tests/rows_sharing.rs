@@ -20,14 +20,14 @@
 //! | | never for another reason, during a step, or if an evaluation fails; says why | `breakpoints::the_hub_never_goes_on_by_itself_for_another_reason_during_a_step_or_if_a_term_cannot_be_judged` |
 //! | breakpoint ids | from 1 per owner, stable; each answer lists the asker's own in its order | `breakpoints::the_adapter_is_told_the_union_and_each_owner_hears_of_its_own_in_its_own_order_and_numbers` |
 //! | | `hitBreakpointIds` rewritten, or derived from the place; the description names the owner | `breakpoints::the_breakpoints_that_were_hit_have_each_clients_own_numbers_also_if_the_engine_names_none` |
-//! | | `new` events for others' breakpoints only to clients with `events` | - |
+//! | | `new` events for others' breakpoints only to clients with `events` | `only_who_wants_the_hubs_events_hears_of_others_breakpoints` |
 //! | sources | (device, inode) | `sources::a_file_is_one_source_through_links_and_spellings` |
 //! | | else lexical path | `sources::a_file_that_is_not_here_is_one_source_through_spellings` |
 //! | | else the source reference | `sources::a_source_that_only_the_adapter_has_is_told_by_its_reference` |
-//! | | each client sees its own spelling | - |
+//! | | each client sees its own spelling | `each_client_sees_its_own_spelling_of_a_source` |
 //! | | one `setBreakpoints` under way per source | `sources::one_setting_is_under_way_per_source_and_those_that_wait_are_told_as_one` |
 //! | | an unchanged union is not sent again | `breakpoints::the_adapter_is_told_the_union_and_each_owner_hears_of_its_own_in_its_own_order_and_numbers` |
-//! | | the same for exception filters | - |
+//! | | the same for exception filters | `filters_that_change_nothing_for_the_engine_are_not_told_again` |
 //! | | answers by index, then line; short or empty | `sources::answers_are_matched_by_index_then_by_line_and_may_be_short_or_empty` |
 //! | | exception filters merge to the strongest | `sources::exception_filters_are_merged_to_the_strongest` |
 //! | | data and instruction breakpoints: the first owner wins | `breakpoints::data_and_instruction_breakpoints_are_the_first_owners` |
@@ -51,7 +51,7 @@
 //! | | changes flush and send `invalidated` where declared | `reads::whatever_may_change_a_value_ends_what_was_read_and_is_told_to_those_who_declared_it` |
 //! | `cancel` | reaches the engine only from the sole waiter | `reads::a_cancel_reaches_the_adapter_only_from_the_sole_waiter` |
 //! | slow reader | output is left out and counted; bounded; answers never drop | `slow::one_that_does_not_read_misses_output_and_is_told_how_much_but_no_answer_and_no_change_of_state` |
-//! | | module, breakpoint and thread events by key; continued/stopped pairs collapse | - |
+//! | | module, breakpoint and thread events by key; continued/stopped pairs collapse | `one_that_does_not_read_hears_how_things_are_and_not_how_they_came_to_be`; the core's `slow.rs` |
 //! | | above the mark it is not read | `faults_client.rs` `a_client_that_asks_without_end_and_reads_nothing_costs_little_and_is_answered_in_the_end` |
 //! | | over the hard limit it is cut off with a reason | `slow::one_that_is_hopelessly_behind_is_let_go_with_the_reason_and_the_others_miss_nothing` |
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]

@@ -4,7 +4,9 @@ use breakroom_testkit::{Arrival, Request};
 use serde_json::{Value, json};
 
 use crate::support::rig::Rig;
-use crate::support::trio::{Trio, all_stopped, each, lines, on_word, said, set, set_lines, stopped, taken};
+use crate::support::trio::{
+    Trio, Words, all_stopped, each, lines, on_word, said, set, set_lines, stopped, taken,
+};
 
 const FILE: &str = "/nowhere/a.py";
 
@@ -247,5 +249,23 @@ fn data_and_instruction_breakpoints_are_the_first_owners() {
         let told = trio.asked(command);
         assert!(told.iter().all(|told| told["breakpoints"] == wants("a")["breakpoints"]), "{told:?}");
     }
+    trio.end();
+}
+
+#[test]
+fn only_who_wants_the_hubs_events_hears_of_others_breakpoints() {
+    let rig = Rig::new();
+    let words = [Words::default(), Words::own(json!({"events": true})), Words::default()];
+    let mut trio = Trio::saying(&rig, "launch", &[], &words);
+    set_lines(&mut trio.first, FILE, &[3]);
+    let told = trio.late.event("breakpoint")["body"].clone();
+    assert_eq!(told["reason"], "new");
+    assert_eq!(
+        (&told["breakpoint"]["line"], &told["breakpoint"]["breakroom"]["owner"]),
+        (&json!(3), &json!("First"))
+    );
+    set_lines(&mut trio.first, FILE, &[]);
+    assert_eq!(trio.late.event("breakpoint")["body"]["reason"], "removed");
+    // The others are strict and heard nothing of it.
     trio.end();
 }

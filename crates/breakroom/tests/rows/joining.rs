@@ -244,3 +244,21 @@ fn the_hubs_verbs_are_answered_by_the_hub_and_unknown_ones_refused() {
     let nothing = || rig.log().last().filter(|line| line["command"] == "disconnect").map(drop);
     wait::until(LONG, nothing).expect("the session ended");
 }
+
+#[test]
+fn sessions_are_listed_and_ended_over_dap() {
+    let rig = Rig::new();
+    let mut first = eventful(&rig);
+    let id = only_id(&rig);
+    let listed = first.call("breakroom/sessions", json!({}))["body"]["sessions"].clone();
+    assert_eq!((&listed[0]["id"], &listed[0]["clients"]), (&json!(id), &json!(["First"])), "{listed}");
+    let refused = first.call_failing("breakroom/kill", json!({"session": "nope"}));
+    assert_eq!(refused["body"]["error"]["id"], 9018, "{refused}");
+    // Of itself, answered before it ends.
+    first.allow(&["output"]);
+    first.call("breakroom/kill", json!({"session": id}));
+    first.event("terminated");
+    first.closed();
+    first.finish();
+    rig.only_the_daemon_is_left();
+}

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::commands::listed;
 use crate::support::rig::{BOUND, LONG, Rig, end, peak};
-use crate::support::trio::{Trio, on_word, sent, taken};
+use crate::support::trio::{Trio, heard, on_word, sent, taken};
 
 /// Floods come in rounds that are read before the next one, so that only the stalled one is ever behind.
 const ROUNDS: u64 = 6;
@@ -88,4 +88,28 @@ fn one_that_is_hopelessly_behind_is_let_go_with_the_reason_and_the_others_miss_n
     end(late);
     end(first);
     rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn one_that_does_not_read_hears_how_things_are_and_not_how_they_came_to_be() {
+    const TIMES: u64 = 4000;
+    let rig = Rig::new();
+    let mut module =
+        sent("module", json!({"reason": "changed", "module": {"id": 1, "name": "x".repeat(2000)}}));
+    module["repeat"] = TIMES.into();
+    let last = sent("module", json!({"reason": "changed", "module": {"id": 1, "name": "last"}}));
+    let steps = on_word("x-flood", &[module, last, sent("x-end", json!({}))]);
+    let mut trio = Trio::stopped(&rig, &steps);
+    trio.first.call("x-flood", Value::Null);
+    trio.first.event("x-end");
+    trio.late.event("x-end");
+    trio.first.allow(&["module"]);
+    trio.late.allow(&["module"]);
+    trio.stalled.allow(&["module"]);
+    trio.wake();
+    trio.stalled.event("x-end");
+    let modules = heard(&trio.stalled, &["module"]);
+    assert_eq!(modules.last().unwrap().1["module"]["name"], "last");
+    assert!((modules.len() as u64) < TIMES, "{} of {TIMES} were told", modules.len());
+    trio.end();
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::rig::{Rig, text};
-use crate::support::trio::{Trio, asked, each, lines, on_word, set_lines, taken};
+use crate::support::trio::{Trio, asked, each, lines, on_word, sent, set_lines, taken};
 
 /// Three spellings, one of each client; the adapter must be told one list.
 fn one_source(rig: &Rig, spellings: [&str; 3]) {
@@ -151,5 +151,48 @@ fn exception_filters_are_merged_to_the_strongest() {
     assert_eq!(told, wants(json!(["raised", "other"]), json!([{"filterId": "u", "condition": "x"}])));
     trio.wake();
     trio.stalled.response(owed);
+    trio.end();
+}
+
+#[test]
+fn each_client_sees_its_own_spelling_of_a_source() {
+    let rig = Rig::new();
+    let folder = rig.sandbox.work();
+    std::fs::write(folder.join("real.py"), "pass\n").unwrap();
+    std::os::unix::fs::symlink("real.py", folder.join("soft.py")).unwrap();
+    let [real, soft] = ["real.py", "soft.py"].map(|name| text(&folder.join(name)));
+    let frame = json!({"id": 1, "name": "f", "line": 1, "column": 1, "source": {"path": real}});
+    let stack = json!({"stackFrames": [frame], "totalFrames": 1});
+    let steps = [
+        &taken("stackTrace", stack)[..],
+        &[sent("output", json!({"output": "x", "source": {"path": real}}))],
+    ]
+    .concat();
+    let mut trio = Trio::stopped(&rig, &steps);
+    set_lines(&mut trio.first, &real, &[1]);
+    set_lines(&mut trio.late, &soft, &[2]);
+    let stacks =
+        [&mut trio.first, &mut trio.late].map(|client| client.call("stackTrace", json!({"threadId": 1})));
+    let paths = stacks.each_ref().map(|stack| &stack["body"]["stackFrames"][0]["source"]["path"]);
+    assert_eq!(paths, [&json!(real), &json!(soft)]);
+    trio.wake();
+    for (client, path) in [(&mut trio.first, &real), (&mut trio.late, &soft), (&mut trio.stalled, &real)] {
+        assert_eq!(client.event("output")["body"]["source"]["path"], path.as_str());
+    }
+    trio.end();
+}
+
+#[test]
+fn filters_that_change_nothing_for_the_engine_are_not_told_again() {
+    let rig = Rig::new();
+    let mut trio = Trio::stopped(&rig, &[]);
+    let wants = |filters: Value| json!({"filters": filters});
+    trio.first.call("setExceptionBreakpoints", wants(json!(["a", "b"])));
+    trio.late.call("setExceptionBreakpoints", wants(json!(["b"])));
+    trio.first.call("setExceptionBreakpoints", wants(json!(["a", "b"])));
+    trio.late.call("setExceptionBreakpoints", wants(json!(["c"])));
+    let told = trio.asked("setExceptionBreakpoints");
+    let filters: Vec<_> = told.iter().map(|told| told["filters"].clone()).collect();
+    assert_eq!(filters, [json!(["a", "b"]), json!(["a", "b", "c"])]);
     trio.end();
 }
