@@ -62,6 +62,13 @@ pub(crate) enum Entry {
     Said,
 }
 
+impl Phase {
+    /// Whether a client that is gone in this phase went as it wanted to, or as the hub had to.
+    pub fn is_orderly(&self) -> bool {
+        matches!(self, Phase::Leaving(CloseReason::Disconnected | CloseReason::Shutdown(_)))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CloseReason {
     /// The client asked for it.

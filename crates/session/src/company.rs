@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use smallvec::SmallVec;
 
+use crate::client::Client;
 use crate::commands::{Kind, Known};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient};
@@ -86,8 +87,17 @@ impl Session {
                 body[key] = said;
             }
         }
+        self.tell_activity(by, body);
+    }
+
+    /// Somebody came, went or was lost.
+    pub(crate) fn tell_presence(&mut self, who: ClientId, name: &str, deed: &str) {
+        self.tell_activity(who, json!({"client": name, "deed": deed}));
+    }
+
+    fn tell_activity(&mut self, by: ClientId, body: serde_json::Value) {
         let message = event("breakroom/activity", Some(body));
-        let interested = |(id, client): (&ClientId, &crate::client::Client)| {
+        let interested = |(id, client): (&ClientId, &Client)| {
             (*id != by && client.manners.events == Events::OfTheHubToo).then_some(*id)
         };
         for id in self.clients.iter().filter_map(interested).collect::<Vec<_>>() {

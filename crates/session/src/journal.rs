@@ -248,6 +248,7 @@ impl Session {
         let Some(client) = self.clients.get(&id) else { return };
         let (name, role) = (short(client.name()), client.manners.role);
         if self.journal.present.insert(id, (name.clone(), role)).is_none() {
+            self.tell_presence(id, &name, "joined");
             self.note(Entry::Joined { client: name, role });
         }
     }
@@ -255,6 +256,8 @@ impl Session {
     /// A client is gone; `known` is what is left of it.
     pub(crate) fn note_gone(&mut self, id: ClientId, known: &Client) {
         let Some((client, role)) = self.journal.present.remove(&id) else { return };
+        let left = known.phase.is_orderly();
+        self.tell_presence(id, &client, if left { "left" } else { "was lost" });
         self.note(match &known.phase {
             Phase::Leaving(CloseReason::Disconnected) => Entry::Left { client, role, reason: None },
             Phase::Leaving(CloseReason::Shutdown(reason)) => {

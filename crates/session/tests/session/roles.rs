@@ -144,3 +144,18 @@ fn a_resume_that_was_refused_is_no_deed() {
     rig.request(bob, "next", json!({"threadId": 1}));
     assert!(rig.heard(curious).is_empty());
 }
+
+#[test]
+fn who_comes_goes_or_is_lost_is_told_to_those_who_asked() {
+    let (mut rig, tess, bob, _) = Rig::shared();
+    let agent = rig.bring("Agent", json!({}), json!({"events": true}));
+    rig.heard(agent);
+    let late = rig.bring("Late", json!({}), json!({}));
+    rig.request(late, "disconnect", json!({}));
+    rig.on(breakroom_session::Input::ClientLeft { client: late });
+    rig.lose(bob);
+    let told: Vec<_> = rig.heard(agent).into_iter().map(|heard| heard.json["body"].clone()).collect();
+    let expected = [("Late", "joined"), ("Late", "left"), ("Bob", "was lost")];
+    assert_eq!(told, expected.map(|(client, deed)| json!({"client": client, "deed": deed})));
+    assert!(!rig.names(tess).contains(&"breakroom/activity".into()));
+}
