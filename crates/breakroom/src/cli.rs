@@ -47,10 +47,9 @@ pub enum Command {
         json: bool,
     },
     /// Look at a live session from this terminal and take part in it.
-    Attach {
-        /// Its id or name; not needed if there is only one.
-        session: Option<String>,
-    },
+    ///
+    /// `quit` and Ctrl-D leave it to the others; the last one's ends what was launched. `kill` ends it for everybody.
+    Attach(AttachArgs),
     /// Say what happened in a session: who did what, where it stopped, what was printed, how it ended.
     ///
     /// The hub keeps the latest 256 KiB of each live session and of the last sixteen that ended. Times are in UTC.
@@ -104,14 +103,45 @@ pub struct RunArgs {
     /// Its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
-    /// Break at LINE, FILE:LINE or FUNCTION, optionally with ` if CONDITION`. Without any, stop at the entry.
+    /// Break at LINE, FILE:LINE or FUNCTION, optionally with ` if CONDITION`, ` hits N` or ` log "TEXT"`. Without any,
+    /// stop at the entry.
     #[arg(short, long = "break", value_name = "PLACE")]
     pub breakpoints: Vec<breakroom_door_terminal::Place>,
     /// The debugger, if not the one the file suggests.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
+    /// What the session is called in lists, if not as its program.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub me: MyName,
     #[command(flatten)]
     pub hub: HubArgs,
+}
+
+#[derive(Args)]
+pub struct AttachArgs {
+    /// Its id or name; not needed if there is only one.
+    pub session: Option<String>,
+    /// Look on only: nothing you type changes the program or where it stops.
+    #[arg(long)]
+    pub observe: bool,
+    #[command(flatten)]
+    pub me: MyName,
+}
+
+#[derive(Args)]
+pub struct MyName {
+    /// What the others in the session see you as. Whoever comes back after a crash under the same name has its
+    /// breakpoints again. Without it, the terminal's name.
+    #[arg(long = "as", value_name = "NAME", id = "as")]
+    name: Option<String>,
+}
+
+impl MyName {
+    pub fn or_the_terminals(self) -> String {
+        self.name.unwrap_or_else(crate::run::name_of_this_terminal)
+    }
 }
 
 #[derive(Args)]
@@ -152,7 +182,7 @@ impl Command {
             Command::Run(args) => crate::run::run(args),
             Command::Dap(args) => dap(args),
             Command::Ls { json } => crate::sessions::list(json),
-            Command::Attach { session } => crate::run::attach(session),
+            Command::Attach(args) => crate::run::attach(args),
             Command::Log { session, follow, json } => crate::log::log(session, follow, json),
             Command::Kill { session, all: _ } => crate::sessions::end(session.map_or(Which::All, Which::One)),
             Command::Doctor { json } => crate::doctor::doctor(json),

@@ -54,7 +54,7 @@ struct Tour {
 impl Tour {
     fn begin(&mut self, entry: &Entry, program: &Path, context: &Context) -> Result<()> {
         println!("starting {} on a small program, {}", entry.name, program.display());
-        self.client.initialize(entry.kind())?;
+        self.client.initialize(entry.kind(), "Breakroom demo")?;
         let line =
             PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
         let mut launch = Value::Object(entry.launch_for(program, &[], context));

@@ -122,6 +122,8 @@ fn three_take_part_one_by_attach_one_as_an_observer() {
     let refused = third.client.call_failing("next", json!({"threadId": shown.thread}));
     assert!(refused["message"].as_str().unwrap().contains("observers"), "{refused}");
 
+    let joined = second.client.event("breakroom/activity")["body"].clone();
+    assert_eq!(joined, json!({"client": "Third", "deed": "joined"}));
     first.step("next", &stop, "main", None);
     assert_eq!(second.client.event("breakroom/activity")["body"]["client"], "First");
     second.client.event("stopped");

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::error::Error;
 use crate::model;
+use crate::place::Terms;
 
 #[derive(Debug, Default)]
 pub struct Breakpoints {
@@ -20,7 +21,7 @@ pub struct Breakpoints {
 pub struct Breakpoint {
     pub number: u32,
     pub target: Target,
-    pub condition: Option<String>,
+    pub terms: Terms,
     pub state: State,
     id: Option<i64>,
 }
@@ -38,6 +39,9 @@ pub enum State {
     /// Not there yet, perhaps never, with the debugger's reason.
     Pending { reason: Option<String> },
 }
+
+/// What the terms are called in requests: condition, hits, log.
+const TERMS: [&str; 3] = ["condition", "hitCondition", "logMessage"];
 
 /// What one request to the debugger covers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,11 +65,11 @@ impl Breakpoints {
     }
 
     /// Adds it to the list; the debugger is not told yet. A second one at the same place replaces the first.
-    pub fn insert(&mut self, target: Target, condition: Option<String>) -> u32 {
+    pub fn insert(&mut self, target: Target, terms: Terms) -> u32 {
         self.all.retain(|breakpoint| breakpoint.target != target);
         self.last_number += 1;
         let state = State::Pending { reason: None };
-        self.all.push(Breakpoint { number: self.last_number, target, condition, state, id: None });
+        self.all.push(Breakpoint { number: self.last_number, target, terms, state, id: None });
         self.last_number
     }
 
@@ -78,7 +82,7 @@ impl Breakpoints {
                 (None, Some(name)) => Target::Function(name.to_owned()),
                 (None, None) => continue,
             };
-            self.insert(target, own["condition"].as_str().map(str::to_owned));
+            self.insert(target, terms(own));
         }
     }
 
@@ -99,15 +103,10 @@ impl Breakpoints {
         Ok(refusals)
     }
 
-    pub fn add(
-        &mut self,
-        target: Target,
-        condition: Option<String>,
-        client: &mut Client,
-    ) -> Result<u32, Error> {
+    pub fn add(&mut self, target: Target, terms: Terms, client: &mut Client) -> Result<u32, Error> {
         let group = target.group();
         let before = self.all.clone();
-        let number = self.insert(target, condition);
+        let number = self.insert(target, terms);
         if let Err(error) = self.send(&group, client) {
             self.all = before;
             return Err(error);
@@ -173,8 +172,11 @@ impl Breakpoint {
             Target::Line { line, .. } => json!({"line": line}),
             Target::Function(name) => json!({"name": name}),
         };
-        if let Some(condition) = &self.condition {
-            request["condition"] = condition.as_str().into();
+        let Terms { condition, hits, log } = &self.terms;
+        for (key, term) in TERMS.into_iter().zip([condition, hits, log]) {
+            if let Some(term) = term {
+                request[key] = term.as_str().into();
+            }
         }
         request
     }
@@ -199,16 +201,20 @@ impl Breakpoint {
             Target::Line { path, line } => format!("{}:{line}", model::file_name(path)),
             Target::Function(name) => name.clone(),
         };
-        let condition =
-            self.condition.as_ref().map(|condition| format!(" if {condition}")).unwrap_or_default();
         let state = match &self.state {
             State::Verified { moved_to: None } => String::new(),
             State::Verified { moved_to: Some(line) } => format!(" (moved to line {line})"),
             State::Pending { reason: None } => " (pending)".to_owned(),
             State::Pending { reason: Some(reason) } => format!(" (pending: {reason})"),
         };
-        format!("breakpoint {} at {place}{condition}{state}", self.number)
+        format!("breakpoint {} at {place}{}{state}", self.number, self.terms)
     }
+}
+
+/// The terms as the hub lists them.
+fn terms(listed: &Value) -> Terms {
+    let [condition, hits, log] = TERMS.map(|key| listed[key].as_str().map(str::to_owned));
+    Terms { condition, hits, log }
 }
 
 /// `breakpoint of Ann at t.py:3 if a > 1 (pending), hit 2 times`.
@@ -217,7 +223,6 @@ pub fn of_another(listed: &Value) -> String {
     let line = model::integer(&listed["line"]).zip(listed["source"]["path"].as_str());
     let place = line.map(|(line, path)| format!("{}:{line}", model::file_name(path)));
     let place = place.unwrap_or_else(|| text("name").to_owned());
-    let condition = listed["condition"].as_str().map(|condition| format!(" if {condition}"));
     let state = match text("state") {
         "" | "verified" => String::new(),
         state => format!(" ({state})"),
@@ -227,7 +232,7 @@ pub fn of_another(listed: &Value) -> String {
         Some(1) => ", hit once".to_owned(),
         Some(hits) => format!(", hit {hits} times"),
     };
-    format!("breakpoint of {} at {place}{}{state}{hits}", text("owner"), condition.unwrap_or_default())
+    format!("breakpoint of {} at {place}{}{state}{hits}", text("owner"), terms(listed))
 }
 
 #[cfg(test)]
@@ -238,10 +243,14 @@ mod tests {
         Target::Line { path: "/a/t.py".to_owned(), line }
     }
 
+    fn on(condition: &str) -> Terms {
+        Terms { condition: Some(condition.to_owned()), ..Terms::default() }
+    }
+
     #[test]
     fn a_breakpoint_says_where_it_is_and_what_became_of_it() {
         let mut breakpoints = Breakpoints::default();
-        breakpoints.insert(line(3), Some("a > 1".to_owned()));
+        breakpoints.insert(line(3), on("a > 1"));
         let mut breakpoint = breakpoints.get(1).cloned().unwrap();
         assert_eq!(breakpoint.describe(), "breakpoint 1 at t.py:3 if a > 1 (pending)");
         for (answer, end) in [
@@ -257,7 +266,10 @@ mod tests {
 
     #[test]
     fn what_the_session_has_of_this_client_is_taken_over_and_what_others_have_is_only_shown() {
-        let mine = json!({"own": true, "line": 3, "source": {"path": "/a/t.py"}, "condition": "a > 1"});
+        let mine = json!({
+            "own": true, "line": 3, "source": {"path": "/a/t.py"}, "condition": "a > 1", "hitCondition": "2",
+            "logMessage": "a is {a}"
+        });
         let theirs = json!({
             "own": false, "owner": "Ann", "line": 4, "source": {"path": "/a/t.py"}, "state": "pending", "hits": 2
         });
@@ -265,15 +277,16 @@ mod tests {
         breakpoints.take_over(&[mine, theirs.clone(), json!({"own": true, "name": "add"})]);
         let targets: Vec<_> = breakpoints.all().iter().map(|breakpoint| breakpoint.target.clone()).collect();
         assert_eq!(targets, [line(3), Target::Function("add".to_owned())]);
+        assert_eq!(breakpoints.all()[0].terms.to_string(), " if a > 1 hits 2 log \"a is {a}\"");
         assert_eq!(of_another(&theirs), "breakpoint of Ann at t.py:4 (pending), hit 2 times");
     }
 
     #[test]
     fn a_second_breakpoint_at_a_place_replaces_the_first() {
         let mut breakpoints = Breakpoints::default();
-        breakpoints.insert(line(3), None);
-        breakpoints.insert(Target::Function("add".to_owned()), None);
-        breakpoints.insert(line(3), Some("a".to_owned()));
+        breakpoints.insert(line(3), Terms::default());
+        breakpoints.insert(Target::Function("add".to_owned()), Terms::default());
+        breakpoints.insert(line(3), on("a"));
         let numbers: Vec<u32> = breakpoints.all().iter().map(|breakpoint| breakpoint.number).collect();
         assert_eq!(numbers, [2, 3]);
     }

@@ -3,10 +3,11 @@
 //! Answers are matched by `request_seq` alone, because adapters leave `command` empty and repeat their own seq.
 //! It shows nothing and keeps no breakpoints.
 
+mod lines;
 mod reader;
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{Read, Write};
+use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
@@ -31,6 +32,8 @@ pub struct Client {
     capabilities: Map<String, Value>,
     /// Why the stream ended, once it has.
     ended: Option<String>,
+    /// Asks the thread that reads what is typed for one more line.
+    wish: Option<Sender<lines::Wanted>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,10 +51,23 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Happening {
     Event(Event),
-    /// The person wants the running program to stop.
+    /// The person pressed Ctrl-C.
     Interrupt,
+    /// The line that was wanted.
+    Typed(Typed),
     /// The stream ended; nothing comes any more.
     Disconnected {
+        reason: String,
+    },
+}
+
+/// What came of a wish for a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    Line(String),
+    /// There are no more.
+    End,
+    Broken {
         reason: String,
     },
 }
@@ -81,6 +97,7 @@ impl Client {
             next_seq: 1,
             capabilities: Map::new(),
             ended: None,
+            wish: None,
         }
     }
 
@@ -88,17 +105,31 @@ impl Client {
         Interrupter(self.sender.clone())
     }
 
+    /// Commands come from here, in the same order of things as what the debugger says.
+    pub fn listen_to(&mut self, input: impl BufRead + Send + 'static) {
+        self.wish = Some(lines::start(input, self.sender.clone()));
+    }
+
+    /// Wants one line. Without a wish none is read, so that what is piped in stays where it is.
+    pub fn want_line(&mut self) {
+        let heard = self.wish.as_ref().is_some_and(|wish| wish.send(lines::Wanted).is_ok());
+        if !heard {
+            self.happenings.push_back(Happening::Typed(Typed::End));
+        }
+    }
+
     /// Whether the debugger says that it has this capability.
     pub fn can(&self, capability: &str) -> bool {
         self.capabilities.get(capability).is_some_and(|value| value == &Value::Bool(true))
     }
 
-    pub fn initialize(&mut self, adapter: &str) -> Result<(), Error> {
+    /// `name` is what others in the session see.
+    pub fn initialize(&mut self, adapter: &str, name: &str) -> Result<(), Error> {
         let capabilities = self.request(
             "initialize",
             json!({
                 "clientID": "breakroom",
-                "clientName": "Breakroom terminal",
+                "clientName": name,
                 "adapterID": adapter,
                 "pathFormat": "path",
                 "linesStartAt1": true,
@@ -219,7 +250,7 @@ impl Client {
         loop {
             match self.happenings.pop_front() {
                 Some(Happening::Event(event)) => return Ok(event),
-                Some(Happening::Interrupt | Happening::Disconnected { .. }) => {}
+                Some(Happening::Interrupt | Happening::Typed(_) | Happening::Disconnected { .. }) => {}
                 None => self.receive(Some(deadline), "an event", patience)?,
             }
         }
@@ -240,10 +271,27 @@ impl Client {
 
     /// What has happened already, without waiting.
     pub fn happened(&mut self) -> Option<Happening> {
+        self.waiting().next()?;
+        self.happenings.pop_front()
+    }
+
+    /// What has happened and was not taken yet, the oldest first.
+    pub fn waiting(&mut self) -> impl Iterator<Item = &Happening> {
         while let Ok(incoming) = self.incoming.try_recv() {
             self.file(incoming);
         }
-        self.happenings.pop_front()
+        self.happenings.iter()
+    }
+
+    /// Whether anything happens in this time.
+    pub fn happens_within(&mut self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        while self.happenings.is_empty() {
+            if self.receive(Some(deadline), "an event", patience).is_err() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Takes one message in; an error if the stream has ended or none comes in time.
@@ -278,6 +326,7 @@ impl Client {
     fn file(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Interrupt => self.happenings.push_back(Happening::Interrupt),
+            Incoming::Typed(typed) => self.happenings.push_back(Happening::Typed(typed)),
             Incoming::Ended(reason) => {
                 self.happenings.push_back(Happening::Disconnected { reason: reason.clone() });
                 self.ended = Some(reason);

@@ -29,10 +29,19 @@ pub enum Command {
     Threads,
     Thread(i64),
     Pause,
+    Restart,
     Help,
     Quit,
+    Kill,
     /// An empty line.
     Nothing,
+}
+
+impl Command {
+    /// Whether it lets the program run.
+    pub fn resumes(&self) -> bool {
+        matches!(self, Self::Continue | Self::Next | Self::Step | Self::Out)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +58,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["next", "n"], "", "run to the next line, over calls"),
     (&["step", "s"], "", "run to the next line, into calls"),
     (&["out", "o", "finish"], "", "run until the function returns"),
-    (&["break", "b"], "[[FILE:]LINE | FUNCTION] [if CONDITION]", "set a breakpoint, or list them"),
+    (&["break", "b"], "[PLACE [if CONDITION] [hits N] [log \"TEXT\"]]", "set a breakpoint, or list them"),
     (&["delete", "d"], "[NUMBER]", "remove a breakpoint, or all"),
     (&["print", "p"], "EXPRESSION", "show a value"),
     (&["set"], "NAME = VALUE", "change a variable"),
@@ -62,8 +71,10 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["threads"], "", "show the threads"),
     (&["thread"], "NUMBER", "select a stopped thread"),
     (&["pause"], "", "stop the running program"),
+    (&["restart"], "", "start the program again"),
     (&["help", "h", "?"], "", "show this list"),
-    (&["quit", "q", "exit"], "", "end the session"),
+    (&["quit", "q", "exit"], "", "leave; the last one's ends what was launched"),
+    (&["kill"], "", "end the program for everybody"),
 ];
 
 pub fn parse(line: &str) -> Result<Command, NotACommand> {
@@ -88,6 +99,8 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         "down" => takes_nothing(Command::Down),
         "threads" => takes_nothing(Command::Threads),
         "pause" => takes_nothing(Command::Pause),
+        "restart" => takes_nothing(Command::Restart),
+        "kill" => takes_nothing(Command::Kill),
         "help" => Ok(Command::Help),
         "quit" => takes_nothing(Command::Quit),
         "break" if rest.is_empty() => Ok(Command::ListBreakpoints),
@@ -205,7 +218,9 @@ mod tests {
             (&["frame 2", "f 2"], Command::Frame(2)),
             (&["thread 5"], Command::Thread(5)),
             (&["help", "h", "help me"], Command::Help),
+            (&["restart"], Command::Restart),
             (&["quit", "q"], Command::Quit),
+            (&["kill"], Command::Kill),
             (&["", "  "], Command::Nothing),
         ] {
             for text in texts {

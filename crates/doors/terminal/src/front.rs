@@ -1,35 +1,38 @@
-//! The loop of a debug session in a terminal: show the stop, take a command, wait for the next stop.
+//! A debug session in a terminal: what is known, how it begins and how it is left.
 //!
-//! After a resume nothing is read until the program stops or ends, so piped commands always meet the same state.
+//! After a resume of one's own nothing is read until the program stops or ends, so piped commands always meet the same
+//! state. How commands and happenings are waited for is in `turn`.
 
 mod act;
+mod company;
 mod inspect;
 mod stop;
+mod turn;
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::breakpoints::{Breakpoints, Target};
-use crate::client::{Client, Event, Happening};
-use crate::commands::{self, Command};
+use crate::client::{Client, Event};
+use crate::commands::Command;
 use crate::error::Error;
-use crate::model::{self, ThreadId};
+use crate::model;
 use crate::view::{Paint, Screen};
 use crate::{Ending, Outcome, Place, Request, Setup, Spot};
+use company::{Mover, plain_goodbye};
 use stop::Stop;
+use turn::{Line, Turn};
 
-const PROMPT: &str = "(breakroom) ";
 /// A debugger that does not let go in this time is left to whoever started it.
 const GOODBYE_PATIENCE: Duration = Duration::from_secs(10);
 
-pub struct Front<'a, I, O> {
+pub struct Front<'a, O> {
     client: Client,
     setup: Setup,
-    input: I,
     screen: Screen<'a, O>,
     breakpoints: Breakpoints,
     position: Position,
@@ -38,12 +41,26 @@ pub struct Front<'a, I, O> {
     exit_code: Option<i64>,
     last_step: Command,
     sources: HashMap<String, Vec<String>>,
+    line: Line,
+    /// How often others have resumed the program from a stop that was known here, and who did it last.
+    moves: u64,
+    last_other: String,
+    /// Who was last heard to resume it. Cleared at every stop.
+    mover: Option<Mover>,
 }
 
 enum Position {
-    Running(PauseAsked),
+    Running {
+        pause: PauseAsked,
+        by: Resumer,
+    },
     Stopped(Stop),
-    Ended,
+    /// The person insisted on leaving while the program runs.
+    Leaving,
+    /// The program has ended, or with a reason, the connection to it has.
+    Ended {
+        lost: Option<String>,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,66 +69,62 @@ enum PauseAsked {
     Yes,
 }
 
-/// What is done after a command.
-enum Then {
-    ReadOn,
-    Quit,
+/// Who let the program run.
+enum Resumer {
+    Me,
+    Other(String),
+    /// It ran when it was joined.
+    Unknown,
 }
 
-impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
-    pub fn new(client: Client, setup: Setup, input: I, output: &'a mut O) -> Self {
+impl<'a, O: Write> Front<'a, O> {
+    pub fn new(client: Client, setup: Setup, output: &'a mut O) -> Self {
         let paint = if setup.colour { Paint::Colour } else { Paint::Plain };
+        let by = if setup.request == Request::Join { Resumer::Unknown } else { Resumer::Me };
         Self {
             client,
             setup,
-            input,
             screen: Screen::new(output, paint),
             breakpoints: Breakpoints::default(),
-            position: Position::Running(PauseAsked::No),
+            position: Position::Running { pause: PauseAsked::No, by },
             waiting_stops: VecDeque::new(),
             exit_code: None,
             last_step: Command::Nothing,
             sources: HashMap::new(),
+            line: Line::NotAsked,
+            moves: 0,
+            last_other: String::new(),
+            mover: None,
         }
     }
 
     pub fn run(mut self) -> Result<Outcome, Error> {
-        let started = self.start();
-        if let Err(error) = started {
+        if let Err(error) = self.start() {
             // The debugger's own words often say more than its refusal.
-            self.show_what_happened()?;
-            self.say_goodbye()?;
+            self.take_in_what_happened()?;
+            self.say_goodbye(plain_goodbye())?;
             return Err(error);
         }
         loop {
-            self.wait_while_running()?;
-            if let Position::Ended = self.position {
-                self.say_goodbye()?;
-                let ending = match self.exit_code {
-                    Some(code) => format!("the program ended with exit code {code}"),
-                    None => "the program ended".to_owned(),
-                };
-                self.screen.say(&ending)?;
-                return Ok(Outcome { ending: Ending::Ended, exit_code: self.exit_code });
-            }
-            let command = self.read_command()?;
-            self.show_what_happened()?;
-            if let Position::Ended = self.position {
-                continue;
-            }
+            let command = match self.next_turn()? {
+                Turn::Command(command) => command,
+                Turn::Leave => return self.quit(),
+                Turn::Ended { lost } => return self.end(lost),
+            };
             match self.obey(command) {
-                Ok(Then::ReadOn) => {}
-                Ok(Then::Quit) => {
-                    self.say_goodbye()?;
-                    return Ok(Outcome { ending: Ending::Quit, exit_code: self.exit_code });
+                Ok(act::Then::ReadOn) => {}
+                Ok(act::Then::Quit) => return self.quit(),
+                Ok(act::Then::Kill) => return self.kill(),
+                Err(error) if error.is_passing() => self.screen.complain(&error.to_string())?,
+                Err(error) if error.is_loss() => {
+                    // What came before the loss may say that the program has ended.
+                    self.take_in_what_happened()?;
+                    if !matches!(self.position, Position::Ended { .. }) {
+                        self.position = Position::Ended { lost: Some(error.to_string()) };
+                    }
                 }
-                Err(error @ (Error::Refused { .. } | Error::Silent { .. } | Error::Missing { .. })) => {
-                    self.screen.complain(&error.to_string())?;
-                }
-                Err(Error::Disconnected { .. } | Error::Send { .. }) => self.position = Position::Ended,
                 Err(error) => return Err(error),
             }
-            self.show_what_happened()?;
         }
     }
 
@@ -124,10 +137,10 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
         }
         for place in self.setup.breakpoints.clone() {
             let target = self.resolve(&place)?;
-            self.breakpoints.insert(target, place.condition);
+            self.breakpoints.insert(target, place.terms);
         }
-        self.client.initialize(&adapter)?;
-        if self.setup.request == Request::Attach {
+        self.client.initialize(&adapter, &self.setup.name)?;
+        if self.setup.request != Request::Launch {
             // Whoever comes back to a session finds its breakpoints there, and must know them to keep them.
             let listed = self.everybodys_breakpoints()?;
             self.breakpoints.take_over(&listed);
@@ -138,6 +151,7 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
             refusals = breakpoints.send_all(client)?;
             Ok(())
         })?;
+        self.introduce()?;
         for refusal in refusals {
             self.screen.complain(&refusal.to_string())?;
         }
@@ -154,115 +168,49 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
         Ok(())
     }
 
-    fn read_command(&mut self) -> Result<Command, Error> {
-        loop {
-            if self.setup.interactive {
-                self.screen.prompt(PROMPT)?;
+    /// The program is over.
+    fn end(mut self, lost: Option<String>) -> Result<Outcome, Error> {
+        // Others may want to look at what is left of it.
+        self.say_goodbye(plain_goodbye())?;
+        let ending = match (self.exit_code, lost) {
+            (Some(code), _) => format!("the program ended with exit code {code}"),
+            (None, Some(reason)) if self.setup.request == Request::Join => {
+                format!("the connection to the session ended: {reason}")
             }
-            let mut line = Vec::new();
-            let count = self.input.read_until(b'\n', &mut line).map_err(|source| Error::Input { source })?;
-            if count == 0 {
-                return Ok(Command::Quit);
-            }
-            match commands::parse(&String::from_utf8_lossy(&line)) {
-                Ok(Command::Nothing) if self.setup.interactive => return Ok(self.last_step.clone()),
-                Ok(command) => return Ok(command),
-                Err(error) => self.screen.complain(&error.to_string())?,
-            }
-        }
+            (None, _) => "the program ended".to_owned(),
+        };
+        self.screen.say(&ending)?;
+        Ok(Outcome { ending: Ending::Ended, exit_code: self.exit_code })
     }
 
-    /// Shows what the program does until it stops or ends.
-    fn wait_while_running(&mut self) -> Result<(), Error> {
-        while let Position::Running(_) = self.position {
-            let happening = self.client.next_happening();
-            self.take_in(happening)?;
-        }
-        Ok(())
+    fn quit(mut self) -> Result<Outcome, Error> {
+        let (arguments, farewell) = self.farewell();
+        self.say_goodbye(arguments)?;
+        self.screen.say(&farewell)?;
+        Ok(Outcome { ending: Ending::Quit, exit_code: self.exit_code })
     }
 
-    /// Takes in what came while a command was typed or carried out.
-    fn show_what_happened(&mut self) -> Result<(), Error> {
-        while let Some(happening) = self.client.happened() {
-            self.take_in(happening)?;
+    /// Ends the program, whoever else is there.
+    fn kill(mut self) -> Result<Outcome, Error> {
+        if self.sessions().is_some() {
+            // The hub tells the others whose doing it is. Whether it worked does not matter, because of the next.
+            let _ = self.client.request_within("terminate", json!({}), GOODBYE_PATIENCE);
         }
-        Ok(())
-    }
-
-    fn take_in(&mut self, happening: Happening) -> Result<(), Error> {
-        match happening {
-            Happening::Event(event) => self.take_in_event(event),
-            Happening::Disconnected { .. } => {
-                self.position = Position::Ended;
-                Ok(())
-            }
-            Happening::Interrupt => match self.position {
-                Position::Running(PauseAsked::No) => match self.pause() {
-                    Err(error @ (Error::Refused { .. } | Error::Silent { .. })) => {
-                        self.screen.complain(&error.to_string())
-                    }
-                    result => result,
-                },
-                // The debugger did not stop it, so whoever insists wants to be rid of it.
-                Position::Running(PauseAsked::Yes) => {
-                    self.position = Position::Ended;
-                    Ok(())
-                }
-                Position::Stopped(_) | Position::Ended => Ok(()),
-            },
-        }
-    }
-
-    fn take_in_event(&mut self, event: Event) -> Result<(), Error> {
-        match (event.name.as_str(), &self.position) {
-            ("output", _) => self.show_output(&event.body),
-            ("exited", _) => {
-                self.exit_code = model::integer(&event.body["exitCode"]);
-                Ok(())
-            }
-            ("terminated", _) => {
-                self.position = Position::Ended;
-                Ok(())
-            }
-            ("breakpoint", _) => {
-                self.breakpoints.update(&event.body);
-                Ok(())
-            }
-            // Somebody else who shares the session let the program run.
-            ("continued", Position::Stopped(_)) => {
-                self.position = Position::Running(PauseAsked::No);
-                self.screen.say("the program runs again: somebody else resumed it")
-            }
-            ("stopped", Position::Stopped(stop))
-                if ThreadId::read(&event.body).is_some_and(|id| id != stop.thread) =>
-            {
-                let id = ThreadId::read(&event.body).map_or(0, |id| id.0);
-                let reason = model::text(&event.body["reason"]);
-                self.waiting_stops.push_back(event);
-                self.screen.say(&format!("thread {id} stopped too: {reason}"))
-            }
-            ("stopped", Position::Running(_) | Position::Stopped(_)) => self.arrive(&event),
-            _ => Ok(()),
-        }
-    }
-
-    fn show_output(&mut self, body: &Value) -> Result<(), Error> {
-        let text = body["output"].as_str().unwrap_or_default();
-        match body["category"].as_str().unwrap_or("console") {
-            "stdout" | "stderr" => self.screen.program(text),
-            "telemetry" => Ok(()),
-            _ => self.screen.console(text),
-        }
+        self.say_goodbye(json!({"restart": false, "terminateDebuggee": true}))?;
+        self.screen.say("the program was ended for everybody")?;
+        Ok(Outcome { ending: Ending::Quit, exit_code: self.exit_code })
     }
 
     /// Ends the session at the debugger and shows what it still has to say.
-    fn say_goodbye(&mut self) -> Result<(), Error> {
-        let end_program = self.setup.request == Request::Launch;
-        let arguments = json!({"restart": false, "terminateDebuggee": end_program});
+    fn say_goodbye(&mut self, arguments: Value) -> Result<(), Error> {
         // It may be gone already, and nothing more can be done about one that is not.
         let _ = self.client.request_within("disconnect", arguments, GOODBYE_PATIENCE);
-        self.position = Position::Ended;
-        self.show_what_happened()
+        self.position = Position::Ended { lost: None };
+        self.take_in_what_happened()
+    }
+
+    fn is_joined(&self) -> bool {
+        self.setup.request == Request::Join
     }
 
     /// Which file or function a place means here.
@@ -295,7 +243,7 @@ impl<'a, I: BufRead, O: Write> Front<'a, I, O> {
     fn current_file(&self) -> Option<String> {
         let stopped_in = match &self.position {
             Position::Stopped(stop) => stop.frame().and_then(|frame| frame.source.as_ref()?.path.clone()),
-            Position::Running(_) | Position::Ended => None,
+            Position::Running { .. } | Position::Leaving | Position::Ended { .. } => None,
         };
         stopped_in.or_else(|| self.setup.launch["program"].as_str().map(absolute))
     }

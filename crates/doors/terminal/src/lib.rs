@@ -18,7 +18,7 @@ use serde_json::Value;
 
 pub use client::Client;
 pub use error::Error;
-pub use place::{Place, Spot};
+pub use place::{Place, Spot, Terms};
 
 /// What is to be debugged, and how it is shown.
 #[derive(Debug, Clone)]
@@ -32,6 +32,10 @@ pub struct Setup {
     pub colour: bool,
     /// A person types the commands: there is a prompt, and an empty line repeats the last step.
     pub interactive: bool,
+    /// What others in the session know this client by.
+    pub name: String,
+    /// The id or name of the session that is joined, if it was said.
+    pub session: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,9 +64,9 @@ pub struct Outcome {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The program ended by itself.
+    /// The program ended by itself, or somebody else ended it.
     Ended,
-    /// `quit`, or the end of the commands.
+    /// `quit`, `kill`, or the end of the commands.
     Quit,
 }
 
@@ -71,7 +75,7 @@ pub fn run(
     reader: impl Read + Send + 'static,
     writer: impl Write + Send + 'static,
     setup: Setup,
-    input: impl BufRead,
+    input: impl BufRead + Send + 'static,
     output: &mut impl Write,
 ) -> Result<Outcome, Error> {
     run_with(Client::new(reader, writer), setup, input, output)
@@ -79,10 +83,11 @@ pub fn run(
 
 /// As [`run`], for a caller that has kept the client's [`interrupter`](Client::interrupter).
 pub fn run_with(
-    client: Client,
+    mut client: Client,
     setup: Setup,
-    input: impl BufRead,
+    input: impl BufRead + Send + 'static,
     output: &mut impl Write,
 ) -> Result<Outcome, Error> {
-    front::Front::new(client, setup, input, output).run()
+    client.listen_to(input);
+    front::Front::new(client, setup, output).run()
 }

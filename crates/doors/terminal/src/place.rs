@@ -1,5 +1,6 @@
-//! Where a breakpoint is wanted, as a person writes it: `12`, `t.py:12`, `add`, each with ` if CONDITION`.
+//! Where a breakpoint is wanted, as a person writes it: `12`, `t.py:12`, `add`.
 //!
+//! Terms may follow: ` if CONDITION`, ` hits N`, ` log "TEXT"`, in this order.
 //! Which file a bare line number means is decided where the current place is known.
 
 use std::fmt;
@@ -8,7 +9,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub spot: Spot,
-    pub condition: Option<String>,
+    pub terms: Terms,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +22,20 @@ pub enum Spot {
     Function(String),
 }
 
+/// On which terms it stops there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    pub condition: Option<String>,
+    /// A number, or an operator and a number: `3`, `>= 3`, `% 2`.
+    pub hits: Option<String>,
+    /// What is printed instead of stopping.
+    pub log: Option<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a place; write LINE, FILE:LINE or FUNCTION, and a condition after `if`")]
+#[error(
+    "`{text}` is not a place; write LINE, FILE:LINE or FUNCTION, and after it `if CONDITION`, `hits N` or `log \"TEXT\"`"
+)]
 pub struct NotAPlace {
     text: String,
 }
@@ -32,13 +45,7 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> Result<Self, NotAPlace> {
         let wrong = || NotAPlace { text: text.trim().to_owned() };
-        let (spot, condition) = match text.split_once(" if ") {
-            Some((spot, condition)) => (spot.trim(), Some(condition.trim().to_owned())),
-            None => (text.trim(), None),
-        };
-        if spot.is_empty() || condition.as_deref() == Some("") {
-            return Err(wrong());
-        }
+        let (spot, terms) = Terms::split(text.trim()).ok_or_else(wrong)?;
         let line = |digits: &str| digits.parse().ok().filter(|line: &i64| *line > 0);
         let spot = match spot.rsplit_once(':') {
             // Functions may have colons in their names: `list::push`.
@@ -50,11 +57,40 @@ impl FromStr for Place {
             _ if spot.parse::<i64>().is_ok() => {
                 Spot::Line { file: None, line: line(spot).ok_or_else(wrong)? }
             }
-            _ if spot.ends_with(':') || spot.contains(char::is_whitespace) => return Err(wrong()),
+            _ if spot.is_empty() || spot.ends_with(':') || spot.contains(char::is_whitespace) => {
+                return Err(wrong());
+            }
             _ => Spot::Function(spot.to_owned()),
         };
-        Ok(Self { spot, condition })
+        Ok(Self { spot, terms })
     }
+}
+
+impl Terms {
+    /// The spot and what follows it. `None` if a term is empty.
+    fn split(text: &str) -> Option<(&str, Self)> {
+        let (text, log) = match text.split_once(" log \"") {
+            Some((before, quoted)) => (before, Some(quoted.strip_suffix('"')?)),
+            None => (text, None),
+        };
+        // A condition may have the word in it.
+        let counted = text.rsplit_once(" hits ").filter(|(_, count)| is_count(count));
+        let (text, hits) = counted.map_or((text, None), |(before, count)| (before, Some(count)));
+        let (spot, condition) = match text.split_once(" if ") {
+            Some((spot, condition)) => (spot, Some(condition)),
+            None if text.ends_with(" if") => return None,
+            None => (text, None),
+        };
+        let owned = |term: Option<&str>| term.map(|term| term.trim().to_owned());
+        let terms = Self { condition: owned(condition), hits: owned(hits), log: owned(log) };
+        let empty = [&terms.condition, &terms.log].into_iter().any(|term| term.as_deref() == Some(""));
+        (!empty).then_some((spot.trim(), terms))
+    }
+}
+
+fn is_count(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches(['=', '!', '>', '<', '%']).trim_start();
+    digits.parse::<u64>().is_ok()
 }
 
 impl fmt::Display for Place {
@@ -64,8 +100,21 @@ impl fmt::Display for Place {
             Spot::Line { file: None, line } => write!(out, "{line}")?,
             Spot::Function(name) => write!(out, "{name}")?,
         }
-        match &self.condition {
-            Some(condition) => write!(out, " if {condition}"),
+        self.terms.fmt(out)
+    }
+}
+
+/// As they are written, each with a space before it.
+impl fmt::Display for Terms {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(condition) = &self.condition {
+            write!(out, " if {condition}")?;
+        }
+        if let Some(hits) = &self.hits {
+            write!(out, " hits {hits}")?;
+        }
+        match &self.log {
+            Some(log) => write!(out, " log \"{log}\""),
             None => Ok(()),
         }
     }
@@ -87,13 +136,45 @@ mod tests {
             ("list::push if n > 2", Spot::Function("list::push".to_owned()), Some("n > 2")),
         ] {
             let place: Place = text.parse().unwrap();
-            assert_eq!((place.spot, place.condition.as_deref()), (spot, condition), "{text}");
+            assert_eq!((place.spot, place.terms.condition.as_deref()), (spot, condition), "{text}");
+        }
+    }
+
+    #[test]
+    fn terms_are_read_and_written_alike() {
+        for (text, condition, hits, log) in [
+            ("3 if a > 1 hits 2 log \"a is {a}\"", Some("a > 1"), Some("2"), Some("a is {a}")),
+            ("3 hits >= 2", None, Some(">= 2"), None),
+            ("add log \"if it hits 3\"", None, None, Some("if it hits 3")),
+            ("3 if word == ' hits ' hits %5", Some("word == ' hits '"), Some("%5"), None),
+            ("3 if word == 'x hits y'", Some("word == 'x hits y'"), None, None),
+        ] {
+            let place: Place = text.parse().unwrap();
+            let owned = |term: Option<&str>| term.map(str::to_owned);
+            assert_eq!(
+                place.terms,
+                Terms { condition: owned(condition), hits: owned(hits), log: owned(log) },
+                "{text}"
+            );
+            assert_eq!(place.to_string(), text);
         }
     }
 
     #[test]
     fn what_is_no_place_is_refused() {
-        for text in ["", "0", "-3", "t.py:0", "t.py:", "add if ", "two words"] {
+        for text in [
+            "",
+            "0",
+            "-3",
+            "t.py:0",
+            "t.py:",
+            "add if ",
+            "two words",
+            "3 log \"",
+            "3 log \"\"",
+            "3 hits",
+            "3 hits x",
+        ] {
             assert!(text.parse::<Place>().is_err(), "{text:?}");
         }
     }

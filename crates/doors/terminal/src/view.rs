@@ -52,13 +52,20 @@ pub fn place(frame: &Frame) -> String {
     }
 }
 
-/// What a stop says beyond its reason: `: ZeroDivisionError: division by zero`.
+/// How the hub begins what it adds to a debugger's description: whose breakpoint it is, who resumed, what was in doubt.
+const ADDED: [&str; 3] = [", set by ", " (resumed by ", "; "];
+
+/// What a stop says beyond its reason: `: ZeroDivisionError: division by zero`, `, set by Ann (resumed by Bob)`.
 pub fn detail(stopped: &Value) -> String {
     let text = stopped["text"].as_str().unwrap_or_default();
-    // Elsewhere the description only repeats the reason.
-    let description = match stopped["reason"].as_str() {
-        Some("exception") => stopped["description"].as_str().unwrap_or_default(),
-        Some(_) | None => "",
+    let description = stopped["description"].as_str().unwrap_or_default();
+    let added = ADDED.iter().filter_map(|word| description.find(word)).min();
+    // Elsewhere a debugger's own description only repeats the reason.
+    let description = match (stopped["reason"].as_str(), added) {
+        (Some("exception"), _) => description,
+        (_, Some(added)) if text.is_empty() => return value(&description[added..]),
+        (_, Some(added)) => return format!(": {}{}", value(text), value(&description[added..])),
+        (_, None) => "",
     };
     let both = match description.contains(text) {
         true => description.to_owned(),
@@ -140,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_tells_which_exception_it_was() {
+    fn a_stop_tells_which_exception_it_was_and_whose_doing() {
         for (stopped, detail_text) in [
             (json!({"reason": "exception", "text": "ValueError", "description": "bad"}), ": ValueError: bad"),
             (
@@ -149,6 +156,15 @@ mod tests {
             ),
             (json!({"reason": "exception", "text": "ValueError"}), ": ValueError"),
             (json!({"reason": "breakpoint", "description": "breakpoint 1.1"}), ""),
+            (
+                json!({"reason": "breakpoint", "description": "breakpoint 1.1, set by Ann (resumed by Bob)"}),
+                ", set by Ann (resumed by Bob)",
+            ),
+            (json!({"reason": "step", "description": "step (resumed by Bob)"}), " (resumed by Bob)"),
+            (
+                json!({"reason": "exception", "text": "bad", "description": "exception (resumed by Bob)"}),
+                ": bad: exception (resumed by Bob)",
+            ),
         ] {
             assert_eq!(detail(&stopped), detail_text);
         }

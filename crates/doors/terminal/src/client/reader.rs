@@ -9,6 +9,7 @@ use std::sync::mpsc::Sender;
 use breakroom_wire::{ContentLength, Decode, Frame, Peer};
 use serde_json::{Value, json};
 
+use crate::client::Typed;
 use crate::error::StreamEnd;
 
 /// Replies with whole files or memory in them are large; beyond this something is broken.
@@ -19,6 +20,7 @@ const READ_SIZE: usize = 64 * 1024;
 pub(super) enum Incoming {
     Message(Value),
     Interrupt,
+    Typed(Typed),
     Ended(String),
 }
 

@@ -1,6 +1,8 @@
 //! The commands that change something: resuming, pausing, breakpoints.
+//!
+//! What they do to others, and how the session is left, is in `company`.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 
 use serde_json::{Value, json};
 
@@ -9,13 +11,23 @@ use crate::breakpoints;
 use crate::client::Happening;
 use crate::commands::{self, Command};
 use crate::error::Error;
-use crate::front::{Front, PauseAsked, Position, Then};
+use crate::front::{Front, PauseAsked, Position, Resumer};
 use crate::model::ThreadId;
 
-impl<I: BufRead, O: Write> Front<'_, I, O> {
+/// What is done after a command.
+pub(super) enum Then {
+    ReadOn,
+    Quit,
+    Kill,
+}
+
+impl<O: Write> Front<'_, O> {
     pub(super) fn obey(&mut self, command: Command) -> Result<Then, Error> {
         match command {
             Command::Quit => return Ok(Then::Quit),
+            Command::Kill if self.observes() => return Err(Error::OnlyObserves { what: "kill" }),
+            Command::Kill => return Ok(Then::Kill),
+            Command::Restart => self.restart()?,
             Command::Nothing => {}
             Command::Continue | Command::Next | Command::Step | Command::Out => self.resume(command)?,
             Command::Break(place) => self.set_breakpoint(place)?,
@@ -31,6 +43,7 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
             Command::List(line) => self.list(line)?,
             Command::Threads => self.show_threads()?,
             Command::Thread(id) => self.select_thread(ThreadId(id))?,
+            Command::Pause if matches!(self.position, Position::Running { .. }) => self.pause()?,
             Command::Pause => self.screen.say("the program is stopped already")?,
             Command::Help => self.screen.say(&commands::help())?,
         }
@@ -44,19 +57,23 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
             Command::Out => "stepOut",
             _ => "continue",
         };
-        let thread = self.stop()?.thread;
+        let moves = self.moves;
         // An interrupt typed at the prompt was not meant for the run that begins now.
         while let Some(happening) = self.client.happened() {
             if happening != Happening::Interrupt {
                 self.take_in(happening)?;
             }
         }
-        if let Position::Ended = self.position {
+        if self.moves != moves {
+            return Err(self.moved());
+        }
+        if let Position::Ended { .. } = self.position {
             return Ok(());
         }
+        let thread = self.stop()?.thread;
         let body = self.client.request(request, json!({"threadId": thread.0}))?;
         self.last_step = command;
-        self.position = Position::Running(PauseAsked::No);
+        self.position = Position::Running { pause: PauseAsked::No, by: Resumer::Me };
         if request != "continue" {
             return Ok(());
         }
@@ -73,13 +90,15 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
     pub(super) fn pause(&mut self) -> Result<(), Error> {
         let thread = self.any_thread()?;
         self.client.request("pause", json!({"threadId": thread.0}))?;
-        self.position = Position::Running(PauseAsked::Yes);
+        if let Position::Running { pause, .. } = &mut self.position {
+            *pause = PauseAsked::Yes;
+        }
         Ok(())
     }
 
     fn set_breakpoint(&mut self, place: Place) -> Result<(), Error> {
         let target = self.resolve(&place)?;
-        let number = self.breakpoints.add(target, place.condition, &mut self.client)?;
+        let number = self.breakpoints.add(target, place.terms, &mut self.client)?;
         let text = self.breakpoints.get(number).map(|breakpoint| breakpoint.describe()).unwrap_or_default();
         self.screen.say(&text)
     }

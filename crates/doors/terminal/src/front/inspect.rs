@@ -1,6 +1,6 @@
 //! The commands that look at a stopped program: variables, values, stack, threads.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 
 use serde_json::{Value, json};
 
@@ -13,14 +13,12 @@ use crate::view;
 const LINES_AROUND_A_FRAME: i64 = 2;
 const LINES_AROUND_A_LISTING: i64 = 5;
 
-impl<I: BufRead, O: Write> Front<'_, I, O> {
+impl<O: Write> Front<'_, O> {
     pub(super) fn stop(&mut self) -> Result<&mut Stop, Error> {
+        let runs = self.runs();
         match &mut self.position {
             Position::Stopped(stop) => Ok(stop),
-            Position::Running(_) | Position::Ended => Err(Error::Missing {
-                what: "stopped program".to_owned(),
-                advice: "pause it first".to_owned(),
-            }),
+            Position::Running { .. } | Position::Leaving | Position::Ended { .. } => Err(runs),
         }
     }
 
@@ -49,11 +47,16 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
         }))
     }
 
-    pub(super) fn show_locals(&mut self) -> Result<(), Error> {
+    pub(super) fn locals(&mut self) -> Result<Vec<Variable>, Error> {
         let mut locals = Vec::new();
         for scope in self.local_scopes()? {
             locals.extend(self.variables(scope.reference)?);
         }
+        Ok(locals)
+    }
+
+    pub(super) fn show_locals(&mut self) -> Result<(), Error> {
+        let locals = self.locals()?;
         self.screen.say(&view::variables(&locals, MOST_LOCALS, "  "))
     }
 

@@ -1,10 +1,10 @@
 //! Where the program stands: one stopped thread, its stack, and the frame that is looked at.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::client::Event;
+use crate::client::{Event, Happening};
 use crate::error::Error;
 use crate::front::{Front, Position};
 use crate::model::{self, Frame, ThreadId};
@@ -22,44 +22,82 @@ pub(super) struct Stop {
 }
 
 impl Stop {
+    /// A stop of which nothing more is known.
+    pub fn unknown(thread: Option<ThreadId>) -> Self {
+        Self { thread: thread.unwrap_or(ThreadId(0)), frames: Vec::new(), selected: 0 }
+    }
+
     pub fn frame(&self) -> Option<&Frame> {
         self.frames.get(self.selected)
     }
 }
 
-impl<I: BufRead, O: Write> Front<'_, I, O> {
+impl<O: Write> Front<'_, O> {
     /// Shows a stop, and makes it the place that commands are about.
+    ///
+    /// Others may resume the program at any moment, and what is read after that is of the next stop, or of none. So
+    /// all is read first, and shown only if the stop still lasts.
     pub(super) fn arrive(&mut self, event: &Event) -> Result<(), Error> {
+        self.mover = None;
+        let thread = ThreadId::read(&event.body);
+        if self.is_over(thread) {
+            return self.pass_by(event);
+        }
         let asked = self.ask_where(event);
-        let stop = match asked {
+        let complaint = asked.as_ref().err().map(ToString::to_string);
+        self.position = Position::Stopped(match asked {
             Ok(stop) => stop,
             // The program may have ended right after the stop, and then that is told next.
-            Err(Error::Disconnected { .. } | Error::Send { .. }) => return Ok(()),
-            Err(error) => {
-                self.screen.complain(&error.to_string())?;
-                let thread = ThreadId::read(&event.body).unwrap_or(ThreadId(0));
-                Stop { thread, frames: Vec::new(), selected: 0 }
-            }
+            Err(error) if error.is_loss() => return Ok(()),
+            Err(_) => Stop::unknown(thread),
+        });
+        let locals = match complaint {
+            None => self.locals(),
+            Some(_) => Ok(Vec::new()),
         };
-        let reason = event.body["reason"].as_str().unwrap_or("unknown reason");
-        let place = stop.frame().map(|frame| format!(" at {}", view::place(frame))).unwrap_or_default();
-        let text = view::detail(&event.body);
-        let line = self.screen.paint.bold(&format!("stopped: {reason}{place}{text}"));
-        self.screen.say(&line)?;
-        self.position = Position::Stopped(stop);
+        if self.is_over(thread) {
+            return self.pass_by(event);
+        }
+        if let Some(complaint) = complaint {
+            self.screen.complain(&complaint)?;
+        }
+        let place = self.stop()?.frame().map(|frame| format!(" at {}", view::place(frame)));
+        let text =
+            format!("stopped: {}{}{}", reason(event), place.unwrap_or_default(), view::detail(&event.body));
+        self.screen.say(&self.screen.paint.bold(&text))?;
         self.show_source(None, LINES_AROUND_A_STOP)?;
-        self.show_or_complain(Self::show_locals)
+        match locals {
+            Ok(locals) => self.screen.say(&view::variables(&locals, MOST_LOCALS, "  ")),
+            // What is only shown along with a stop must not fail it.
+            Err(error) if error.is_passing() => self.screen.complain(&error.to_string()),
+            Err(error) if error.is_loss() => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
-    /// What is only shown along with a stop must not fail it.
-    fn show_or_complain(&mut self, show: impl Fn(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
-        match show(self) {
-            Err(error @ (Error::Refused { .. } | Error::Silent { .. } | Error::Missing { .. })) => {
-                self.screen.complain(&error.to_string())
-            }
-            Err(Error::Disconnected { .. } | Error::Send { .. }) => Ok(()),
-            result => result,
-        }
+    /// Whether something is known already that ended this stop.
+    fn is_over(&mut self, thread: Option<ThreadId>) -> bool {
+        let same = |body: &Value| {
+            let other = ThreadId::read(body);
+            other.is_none() || thread.is_none() || other == thread
+        };
+        self.client.waiting().any(|happening| match happening {
+            Happening::Event(Event { name, body }) => match name.as_str() {
+                "terminated" => true,
+                "stopped" => same(body),
+                "continued" => same(body) || body["allThreadsContinued"] != Value::Bool(false),
+                _ => false,
+            },
+            Happening::Disconnected { .. } => true,
+            Happening::Interrupt | Happening::Typed(_) => false,
+        })
+    }
+
+    /// One word about a stop that is over; what ended it is told next.
+    fn pass_by(&mut self, event: &Event) -> Result<(), Error> {
+        self.position = Position::Stopped(Stop::unknown(ThreadId::read(&event.body)));
+        let text = format!("stopped: {}{}, not for long", reason(event), view::detail(&event.body));
+        self.screen.murmur(&text)
     }
 
     fn ask_where(&mut self, event: &Event) -> Result<Stop, Error> {
@@ -120,4 +158,8 @@ impl<I: BufRead, O: Write> Front<'_, I, O> {
         }
         self.sources.get(&key)
     }
+}
+
+fn reason(event: &Event) -> &str {
+    event.body["reason"].as_str().unwrap_or("unknown reason")
 }

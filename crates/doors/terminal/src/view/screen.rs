@@ -7,15 +7,23 @@ use std::io::Write;
 use crate::error::Error;
 use crate::view::Paint;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cursor {
+    LineStart,
+    InLine,
+    /// Behind the prompt, perhaps with something typed.
+    AtPrompt,
+}
+
 pub struct Screen<'a, O> {
     output: &'a mut O,
     pub paint: Paint,
-    at_line_start: bool,
+    cursor: Cursor,
 }
 
 impl<'a, O: Write> Screen<'a, O> {
     pub fn new(output: &'a mut O, paint: Paint) -> Self {
-        Self { output, paint, at_line_start: true }
+        Self { output, paint, cursor: Cursor::LineStart }
     }
 
     /// What the program printed.
@@ -33,35 +41,62 @@ impl<'a, O: Write> Screen<'a, O> {
         if text.is_empty() {
             return Ok(());
         }
-        if !self.at_line_start {
-            self.write("\n")?;
-        }
+        self.begin_line()?;
         self.write(text)?;
-        if !self.at_line_start {
-            self.write("\n")?;
-        }
-        Ok(())
+        self.begin_line()
+    }
+
+    /// One line about others, or about what does not matter much.
+    pub fn murmur(&mut self, text: &str) -> Result<(), Error> {
+        self.say(&self.paint.dim(text))
     }
 
     pub fn complain(&mut self, text: &str) -> Result<(), Error> {
         self.say(&self.paint.alarm(&format!("error: {text}")))
     }
 
-    /// Leaves the cursor behind the prompt; what is typed ends with the person's own newline.
+    /// Leaves the cursor behind the prompt, if it is not there.
     pub fn prompt(&mut self, text: &str) -> Result<(), Error> {
-        if !self.at_line_start {
-            self.write("\n")?;
+        if self.cursor == Cursor::AtPrompt {
+            return Ok(());
         }
+        self.begin_line()?;
         self.write(text)?;
-        self.at_line_start = true;
+        self.cursor = Cursor::AtPrompt;
         Ok(())
     }
 
+    pub fn is_at_prompt(&self) -> bool {
+        self.cursor == Cursor::AtPrompt
+    }
+
+    /// A line was typed, which ended with the person's own newline.
+    pub fn typed(&mut self) {
+        if self.cursor == Cursor::AtPrompt {
+            self.cursor = Cursor::LineStart;
+        }
+    }
+
+    /// Leaves what is half typed where it is.
+    pub fn begin_line(&mut self) -> Result<(), Error> {
+        match self.cursor {
+            Cursor::LineStart => Ok(()),
+            Cursor::InLine | Cursor::AtPrompt => self.put("\n"),
+        }
+    }
+
     fn write(&mut self, text: &str) -> Result<(), Error> {
+        if self.is_at_prompt() && !text.is_empty() {
+            self.begin_line()?;
+        }
+        self.put(text)
+    }
+
+    fn put(&mut self, text: &str) -> Result<(), Error> {
         let Some(last) = text.chars().last() else {
             return Ok(());
         };
-        self.at_line_start = last == '\n';
+        self.cursor = if last == '\n' { Cursor::LineStart } else { Cursor::InLine };
         self.output
             .write_all(text.as_bytes())
             .and_then(|()| self.output.flush())
@@ -83,7 +118,22 @@ mod tests {
         screen.program("a\nb\n").unwrap();
         screen.console("one\ntwo\n").unwrap();
         screen.prompt("> ").unwrap();
+        screen.typed();
         screen.complain("no").unwrap();
         assert_eq!(String::from_utf8(output).unwrap(), "sum: 42\nstopped\na\nb\n| one\n| two\n> error: no\n");
+    }
+
+    #[test]
+    fn what_comes_at_the_prompt_begins_below_it() {
+        let mut output = Vec::new();
+        let mut screen = Screen::new(&mut output, Paint::Plain);
+        screen.prompt("> ").unwrap();
+        screen.prompt("> ").unwrap();
+        screen.program("sum").unwrap();
+        screen.prompt("> ").unwrap();
+        screen.begin_line().unwrap();
+        screen.prompt("> ").unwrap();
+        screen.say("stopped").unwrap();
+        assert_eq!(String::from_utf8(output).unwrap(), "> \nsum\n> \n> \nstopped\n");
     }
 }

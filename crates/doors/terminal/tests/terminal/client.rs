@@ -22,7 +22,7 @@ fn a_request_of_the_debugger_is_refused_with_its_own_seq() {
         "initialize" => vec![Say::Ask("runInTerminal"), Say::Answer(json!({}))],
         _ => vec![Say::Answer(Value::Null), Say::Close],
     });
-    client.initialize("python").unwrap();
+    client.initialize("python", "Ann").unwrap();
     client.request("disconnect", json!({})).unwrap();
     let asked = asked();
     let (_, answer) = asked.iter().find(|(kind, _)| kind == "answer").unwrap();

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod client;
+mod company;
 mod peer;
+mod stage;
 
-use std::io::Write;
+use std::io::{Cursor, Write};
 
 use breakroom_door_terminal::{Client, Ending, Error, Outcome, Request, Setup, run, run_with};
 use peer::{Say, output, program, stopped};
@@ -39,6 +41,8 @@ fn setup(path: &str) -> Setup {
         stop_at_entry: false,
         colour: false,
         interactive: false,
+        name: "Ann".to_owned(),
+        session: None,
     }
 }
 
@@ -58,7 +62,8 @@ fn play(
     let mut setup = setup(&path);
     change(&mut setup);
     let mut shown = Vec::new();
-    let result = run(stream.try_clone().unwrap(), stream, setup, commands.as_bytes(), &mut shown);
+    let result =
+        run(stream.try_clone().unwrap(), stream, setup, Cursor::new(commands.to_owned()), &mut shown);
     let name = file.path().file_name().unwrap().to_string_lossy().into_owned();
     let shown = String::from_utf8(shown).unwrap().replace(&name, "t.py");
     Played { result, shown, asked: debugger.join().unwrap() }

@@ -33,15 +33,46 @@ pub struct Debugger {
 
 /// Starts a debugger that follows the script; the handle gives what it was asked once it has ended.
 pub fn start(
-    mut script: impl FnMut(&str, &Value) -> Vec<Say> + Send + 'static,
+    script: impl FnMut(&str, &Value) -> Vec<Say> + Send + 'static,
 ) -> (UnixStream, JoinHandle<Vec<(String, Value)>>) {
+    let (ours, _, thread) = start_with_voice(script);
+    (ours, thread)
+}
+
+/// Says something unasked. Only while the client is silent: the debugger's answers go the same way.
+pub struct Voice(UnixStream);
+
+impl Voice {
+    pub fn tell(&mut self, events: &[(&str, Value)]) {
+        let bytes: Vec<u8> =
+            events.iter().flat_map(|(event, body)| framed(&event_message(event, body))).collect();
+        self.0.write_all(&bytes).unwrap();
+    }
+}
+
+fn event_message(event: &str, body: &Value) -> Value {
+    json!({"type": "event", "event": event, "body": body})
+}
+
+fn framed(message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    let mut bytes = Vec::new();
+    header::write_content_length(&mut bytes, body.len());
+    bytes.extend_from_slice(body.as_bytes());
+    bytes
+}
+
+pub fn start_with_voice(
+    mut script: impl FnMut(&str, &Value) -> Vec<Say> + Send + 'static,
+) -> (UnixStream, Voice, JoinHandle<Vec<(String, Value)>>) {
     let (ours, theirs) = UnixStream::pair().unwrap();
+    let voice = Voice(theirs.try_clone().unwrap());
     let thread = std::thread::spawn(move || {
         let mut debugger = Debugger { stream: theirs, open: VecDeque::new(), seen: Vec::new() };
         debugger.serve(&mut script);
         debugger.seen
     });
-    (ours, thread)
+    (ours, voice, thread)
 }
 
 impl Debugger {
@@ -82,19 +113,19 @@ impl Debugger {
             Say::AnswerTo(command, body) => self.answer(command, json!({"success": true, "body": body})),
             // Some adapters leave the command of a failed response empty.
             Say::Fail(why) => self.answer(current, json!({"success": false, "command": "", "message": why})),
-            Say::Event(event, body) => json!({"type": "event", "event": event, "body": body}),
+            Say::Event(event, body) => event_message(event, &body),
             Say::Ask(command) => json!({"type": "request", "seq": 77, "command": command, "arguments": {}}),
             Say::Raw(text) => {
                 self.stream.write_all(text.as_bytes()).unwrap();
                 return true;
             }
-            Say::Close => return false,
+            Say::Close => {
+                // A voice may hold it open.
+                let _ = self.stream.shutdown(std::net::Shutdown::Both);
+                return false;
+            }
         };
-        let body = message.to_string();
-        let mut bytes = Vec::new();
-        header::write_content_length(&mut bytes, body.len());
-        bytes.extend_from_slice(body.as_bytes());
-        self.stream.write_all(&bytes).unwrap();
+        self.stream.write_all(&framed(&message)).unwrap();
         true
     }
 
