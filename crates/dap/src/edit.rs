@@ -8,6 +8,8 @@ use std::ops::Range;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
+use crate::json::Json;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub at: Range<usize>,
@@ -29,6 +31,18 @@ impl Edit {
 
     pub fn text(at: Range<usize>, text: impl Into<Bytes>) -> Self {
         Edit { at, with: With::Text(text.into()) }
+    }
+
+    /// Gives a member of an object this value, as JSON, whether it is there or not.
+    pub fn member(object: Json, key: &str, value: impl AsRef<[u8]>) -> Option<Self> {
+        let value = value.as_ref();
+        if let Some(there) = object.get(key) {
+            return Some(Edit::text(there.span()?, value.to_vec()));
+        }
+        let inside = object.start() + 1;
+        let comma: &[u8] = if object.members().next().is_some() { b"," } else { b"" };
+        let text = [b"\"", key.as_bytes(), b"\":", value, comma].concat();
+        Some(Edit::text(inside..inside, text))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use breakroom_dap::{Json, event_with};
+use breakroom_dap::{Edit, Json, event_with};
 
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
@@ -14,7 +14,6 @@ use crate::ids::{ClientId, Time};
 use crate::launch::{Launch, Start};
 use crate::node::Phase;
 use crate::session::{Reach, Session};
-use crate::stops::set_member;
 
 /// How long a session waits for somebody to come back.
 const KEEP: Duration = Duration::from_secs(600);
@@ -179,7 +178,7 @@ impl Session {
         for shelf in inherited.into_iter().flatten() {
             for breakpoint in self.ledger.elements(&shelf, id) {
                 let new = event_with("breakpoint", "breakpoint", &breakpoint);
-                let reason = new.payload().and_then(|body| set_member(body, "reason", "\"new\""));
+                let reason = new.payload().and_then(|body| Edit::member(body, "reason", "\"new\""));
                 self.tell_one(id, "breakpoint", &new, reason.into_iter().collect());
             }
         }

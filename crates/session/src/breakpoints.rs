@@ -9,12 +9,11 @@ use crate::client::Outgoing;
 use crate::edge::{self, Dialect, Spellings};
 use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::ids::{ClientId, FromClient};
+use crate::ids::{Asker, ClientId, FromClient};
 use crate::launch::Launch;
-use crate::ledger::{Answered, Asker, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
+use crate::ledger::{Answered, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
 use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
-use crate::stops::set_member;
 
 type Edits = SmallVec<[Edit; 2]>;
 
@@ -90,7 +89,7 @@ impl Session {
         let (message, edits) = match request {
             Request::AsItCame(message) => (message, Edits::new()),
             Request::Instead { of, breakpoints } => {
-                let edits = instead(&of, breakpoints);
+                let edits = instead(&of, &breakpoints);
                 (of, edits)
             }
         };
@@ -108,7 +107,7 @@ impl Session {
         }
         for (owner, breakpoint) in changed {
             let changed = event_with("breakpoint", "breakpoint", &breakpoint);
-            let reason = changed.payload().and_then(|body| set_member(body, "reason", "\"changed\""));
+            let reason = changed.payload().and_then(|body| Edit::member(body, "reason", "\"changed\""));
             self.tell_one(owner, "breakpoint", &changed, reason.into_iter().collect());
         }
         self.tell_of_others();
@@ -273,24 +272,12 @@ impl Session {
     }
 }
 
-/// The edit that puts another list in the place of a request's own.
-fn instead(message: &Message, breakpoints: Bytes) -> Edits {
+/// The edits that put another list in the place of a request's own.
+fn instead(message: &Message, breakpoints: &Bytes) -> Edits {
     let Some(arguments) = message.payload().filter(|arguments| arguments.is_object()) else {
         return Edits::new();
     };
-    let mut edits = Edits::new();
-    match arguments.get("breakpoints").and_then(Json::span) {
-        Some(at) => edits.push(Edit::text(at, breakpoints)),
-        None => {
-            let inside = arguments.start() + 1;
-            let comma = if arguments.members().next().is_some() { "," } else { "" };
-            let text = [b"\"breakpoints\":", &breakpoints[..], comma.as_bytes()].concat();
-            edits.push(Edit::text(inside..inside, text));
-        }
-    }
     // The old list of bare lines would contradict the new one.
-    if let Some(lines) = arguments.get("lines").and_then(Json::span) {
-        edits.push(Edit::text(lines, "[]"));
-    }
-    edits
+    let lines = arguments.get("lines").and_then(Json::span).map(|lines| Edit::text(lines, "[]"));
+    Edit::member(arguments, "breakpoints", breakpoints).into_iter().chain(lines).collect()
 }

@@ -39,3 +39,10 @@ pub(crate) struct FromEngine(pub i64);
 /// Names something that the driver was asked to do and will report on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ticket(pub u32);
+
+/// Somebody who waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Asker {
+    pub client: ClientId,
+    pub seq: FromClient,
+}

@@ -13,10 +13,10 @@ use smallvec::SmallVec;
 
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
-use crate::ids::{ClientId, NodeId};
+use crate::ids::{ClientId, FromClient, NodeId};
 use crate::judgement::{Findings, Judgement, Step, Trouble};
 use crate::ledger::{Judge, ShelfId};
-use crate::node::{Hushed, Lane, Pausing, Pending, Purpose, Waiting};
+use crate::node::{Hushed, Lane, Node, Pausing, Pending, Purpose, Waiting};
 use crate::session::Session;
 use crate::threads::ResumedBy;
 
@@ -27,70 +27,65 @@ const MOST_HELD: usize = 4 << 20;
 /// The reasons for which the hub may let a program go on. Everything else somebody asked for.
 const BREAKPOINTS: [&str; 2] = ["breakpoint", "function breakpoint"];
 
-/// What is known when a stop comes, before it changes anything.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Before {
-    /// Somebody asked for a stop, and this one is as good as any.
-    pausing: bool,
-    /// Another thread is stopped, and everybody knows.
-    stopped: bool,
-    /// Somebody's step is under way.
-    step: bool,
+/// What becomes of a stop.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    /// It is judged before anybody is told.
+    Judged,
+    /// It is told at once, with a word about why it was not judged if it should have been.
+    Told(Option<Trouble>),
 }
 
 impl Session {
-    pub(crate) fn before_stop(&self, node: NodeId) -> Before {
-        let threads = self.nodes.get(&node).map(|node| &node.threads);
-        let pausing = self.nodes.get(&node).is_some_and(|node| node.pausing == Pausing::Asked);
-        Before {
-            pausing,
-            stopped: threads.is_some_and(|threads| threads.any_stopped()),
-            step: threads.is_some_and(|threads| threads.any_step()),
+    /// Why a stop that comes now is not to be judged, whatever it is. To be asked before it changes anything.
+    pub(crate) fn forbids_judging(&self, node: NodeId) -> Option<&'static str> {
+        let known = self.nodes.get(&node)?;
+        if known.pausing == Pausing::Asked {
+            // This stop is as good as any.
+            return Some("somebody paused the program");
         }
+        if known.threads.any_step() {
+            return Some("a step was under way");
+        }
+        // To let this thread go on might let that one go on as well.
+        known.threads.any_stopped().then_some("another thread is stopped")
     }
 
-    /// Takes a stop in, if there is anything to find out about it. Else it is to be told at once, for this reason if
-    /// there is one.
+    /// Takes a stop in, if there is anything to find out about it.
     pub(crate) fn take_in(
         &mut self,
         node: NodeId,
         message: &Message,
-        before: Before,
+        forbidden: Option<&'static str>,
         resumer: Option<ClientId>,
-    ) -> Result<(), Option<Trouble>> {
+    ) -> Fate {
         let body = message.payload();
         let reason = body.and_then(|body| body.str("reason")).unwrap_or_default();
-        let Some(thread) = Run::of(body).thread else { return Err(None) };
+        let Some(thread) = Run::of(body).thread else { return Fate::Told(None) };
         let going = matches!(self.ending, Ending::No) && self.root == Some(node);
         if !going || !BREAKPOINTS.contains(&&*reason) {
-            return Err(None);
+            return Fate::Told(None);
         }
         let ids = engine_ids(body);
         let unnamed = ids.is_empty() && self.clients.len() > 1 && self.ledger.has_any();
         if !self.ledger.judges() && !unnamed {
-            return Err(None);
+            return Fate::Told(None);
         }
         // The hub judges nothing here.
         let hits = self.ledger.hit(&ids);
         if !hits.is_empty() && hits.iter().all(|hit| hit.judge == Judge::Engine) {
-            return Err(None);
+            return Fate::Told(None);
         }
-        let trouble = match before {
-            Before { pausing: true, .. } => Some("somebody paused the program"),
-            Before { step: true, .. } => Some("a step was under way"),
-            Before { stopped: true, .. } => Some("another thread is stopped"),
-            _ => None,
-        };
-        if let Some(trouble) = trouble {
+        if let Some(reason) = forbidden {
             let judged = hits.iter().any(|hit| hit.judge == Judge::Hub);
-            return Err(judged.then(|| because(trouble)));
+            return Fate::Told(judged.then(|| because(reason)));
         }
         let number = self.next_judgement();
         let until = self.now.after(PATIENCE);
-        let Some(known) = self.nodes.get_mut(&node) else { return Err(None) };
+        let Some(known) = self.nodes.get_mut(&node) else { return Fate::Told(None) };
         known.judgement = Some(Judgement::new(number, until, message.clone(), resumer));
         self.ask_place(node, thread);
-        Ok(())
+        Fate::Judged
     }
 
     /// Keeps what an engine says while a stop of it is judged. False if the message is to be handled as usual.
@@ -355,12 +350,20 @@ impl Session {
         })
     }
 
-    /// `pause` of a program that just stopped: it is paused, and everybody is told.
-    pub(crate) fn pause_hidden(&mut self) -> bool {
-        let judged = |node: &NodeId| self.nodes.get(node).is_some_and(|node| node.judgement.is_some());
-        let Some(root) = self.root.filter(judged) else { return false };
+    /// `pause` of a program that just stopped without anybody's knowing: it is paused, and everybody is told.
+    pub(crate) fn pause(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        let Some(root) = self.root.filter(|root| self.nodes.get(root).is_some_and(Node::judges)) else {
+            return self.forward(client, seq, "pause", message);
+        };
+        self.note_deed(client, "pause", message.payload());
         self.conclude(root, Some(because("somebody paused the program")));
-        true
+        self.answer(client, seq, "pause", None);
+        Ok(())
     }
 
     /// The engine will not pause.

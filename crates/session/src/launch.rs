@@ -146,7 +146,6 @@ impl Session {
             return Err(Failure::loud(FailureId::BadArguments, text));
         };
         own_record(arguments)?;
-        own::check(arguments)?;
         let own = arguments.get("breakroom");
         let on_last_leave = LastLeave::of(own);
         let token = own.and_then(|own| own.str("token"));
@@ -154,6 +153,7 @@ impl Session {
         if !self.clients.get_mut(&client).is_some_and(|client| client.access.present(token.as_deref())) {
             return Err(denied());
         }
+        own::check(arguments)?;
         if !matches!(self.ending, Ending::No) {
             let text = "this session is being ended; start another connection.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));

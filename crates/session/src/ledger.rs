@@ -16,13 +16,13 @@ use std::path::{Component, Path, PathBuf};
 use breakroom_dap::{Json, Message};
 use bytes::Bytes;
 
-use crate::ids::{ClientId, FromClient};
+use crate::ids::{Asker, ClientId};
 
 use exceptions::Exceptions;
 use merged::Differing;
 use shelf::Shelf;
 
-pub(crate) use exceptions::arguments as filters;
+pub(crate) use exceptions::arguments_of;
 pub(crate) use hits::{Hit, Owned};
 pub(crate) use merged::Judge;
 pub(crate) use shelf::{Answered, Listed, Reply, Request, Truth};
@@ -90,13 +90,6 @@ fn lexical(path: &str) -> String {
         }
     }
     parts.into_iter().collect::<PathBuf>().to_string_lossy().into_owned()
-}
-
-/// Somebody who waits for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asker {
-    pub client: ClientId,
-    pub seq: FromClient,
 }
 
 #[derive(Debug, Default)]

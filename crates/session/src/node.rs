@@ -8,10 +8,9 @@ use breakroom_dap::{Edit, Message, Packet, request};
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
-use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
+use crate::ids::{Asker, ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
 use crate::judgement::Judgement;
-use crate::ledger::Asker;
 use crate::ledger::ShelfId;
 use crate::reads::Read;
 use crate::scopes::Scopes;

@@ -8,8 +8,7 @@ use breakroom_dap::{Json, Message, references};
 use smallvec::SmallVec;
 
 use crate::commands::{Kind, Known};
-use crate::ids::{ClientId, FromClient, NodeId};
-use crate::ledger::Asker;
+use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::node::Node;
 use crate::references::Resolved;
 use crate::session::Session;

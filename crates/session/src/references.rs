@@ -10,8 +10,7 @@ use smallvec::SmallVec;
 
 use crate::commands::Pace;
 use crate::failure::{Failure, FailureId};
-use crate::ids::{ClientId, NodeId};
-use crate::ledger::Asker;
+use crate::ids::{Asker, ClientId, NodeId};
 use crate::minted::Unknown;
 use crate::node::{Hushed, Pending, Purpose, Resumes, Then};
 use crate::session::Session;

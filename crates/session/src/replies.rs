@@ -7,8 +7,7 @@ use smallvec::SmallVec;
 
 use crate::client::Outgoing;
 use crate::edge;
-use crate::ids::{ClientId, NodeId};
-use crate::ledger::Asker;
+use crate::ids::{Asker, ClientId, NodeId};
 use crate::minted::Origin;
 use crate::node::{Purpose, Resumes, Then};
 use crate::session::Session;

@@ -9,9 +9,9 @@ use crate::client::Phase as ClientPhase;
 use crate::commands::{Kind, Known};
 use crate::edge;
 use crate::failure::{Failure, FailureId};
-use crate::ids::{ClientId, FromClient};
+use crate::ids::{Asker, ClientId, FromClient};
 use crate::launch::{Launch, own_record};
-use crate::ledger::{Asker, filters};
+use crate::ledger::arguments_of;
 use crate::node::{Lane, Pausing, Pending, Phase, Purpose, Then, Waiting};
 use crate::reads::Ask;
 use crate::references::Resolved;
@@ -77,11 +77,7 @@ impl Session {
             "terminate" => self.terminate(client, seq, message),
             "restart" => self.restart(client, seq, message),
             "cancel" => self.cancel(client, seq, message),
-            "pause" if self.pause_hidden() => {
-                self.note_deed(client, command, message.payload());
-                self.answer(client, seq, command, None);
-                Ok(())
-            }
+            "pause" => self.pause(client, seq, message),
             "setBreakpoints"
             | "setFunctionBreakpoints"
             | "setInstructionBreakpoints"
@@ -140,7 +136,7 @@ impl Session {
         } else if command == "restart" {
             self.root().map_or(Then::Nothing, |node| Then::Restarts(node.threads.now()))
         } else if command == "setExceptionBreakpoints" {
-            Then::Filters(filters(&message))
+            Then::Filters(arguments_of(&message))
         } else if Self::may_change(command, message.payload()) {
             self.forget_reads();
             Then::Changes

@@ -13,13 +13,11 @@ use smallvec::SmallVec;
 
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
-use crate::ids::{ClientId, FromClient, NodeId};
+use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::launch::{Launch, Start};
-use crate::ledger::Asker;
 use crate::node::{Configuration, Gate, Lane, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
-use crate::stops::set_member;
 use crate::threads::Epoch;
 
 /// How long an engine may take to end by itself.
@@ -133,10 +131,9 @@ impl Session {
             launch = edit(&launch, at.map(|at| Edit::text(at, raw.to_vec())));
         }
         if let Some(wish) = wish.and_then(Json::raw) {
-            let wish = String::from_utf8_lossy(wish);
             launch = edit(
                 &launch,
-                launch.payload().and_then(|arguments| set_member(arguments, "__restart", &wish)),
+                launch.payload().and_then(|arguments| Edit::member(arguments, "__restart", wish)),
             );
         }
         Ok(launch)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use breakroom_dap::view::Initialize;
-use breakroom_dap::{Json, Message, request};
+use breakroom_dap::{Edit, Json, Message, request};
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
@@ -17,7 +17,6 @@ use crate::journal::Entry;
 use crate::launch::Launch;
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
-use crate::stops::set_member;
 
 /// An adapter that does not answer `initialize` in this time will not.
 const INITIALIZE: Duration = Duration::from_secs(60);
@@ -203,7 +202,7 @@ impl Session {
 /// The engine's answer to `initialize` with the one thing in it that the hub can always do.
 fn with_restart(answer: Message) -> Message {
     let body = answer.payload().filter(|body| body.is_object() && !body.flag("supportsRestartRequest"));
-    let edit = body.and_then(|body| set_member(body, "supportsRestartRequest", "true"));
+    let edit = body.and_then(|body| Edit::member(body, "supportsRestartRequest", "true"));
     let edited = edit.and_then(|edit| answer.edited(SmallVec::from_iter([edit])).ok());
     edited.unwrap_or(answer)
 }

@@ -3,13 +3,13 @@
 //! A client that is alone with its own breakpoints is told what the engine says and nothing else.
 
 use breakroom_dap::view::Run;
-use breakroom_dap::{Edit, Json, Message, references};
+use breakroom_dap::{Edit, Message, references};
 use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, NodeId};
 use crate::judgement::Trouble;
-use crate::judging::engine_ids;
+use crate::judging::{Fate, engine_ids};
 use crate::ledger::Judge;
 use crate::node::{Hushed, Pausing};
 use crate::session::Session;
@@ -31,7 +31,7 @@ impl Session {
     pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) {
         let Run { thread, all, .. } = Run::of(message.payload());
         let all = all.unwrap_or(false);
-        let before = self.before_stop(node);
+        let forbidden = self.forbids_judging(node);
         let resumer = self.nodes.get(&node).and_then(|node| node.threads.resumer(thread));
         if let Some(by) = resumer {
             self.tell_resumed(by, thread, all);
@@ -40,7 +40,7 @@ impl Session {
             known.threads.on_stopped(thread, all);
         }
         self.forget_ended_references();
-        if let Err(trouble) = self.take_in(node, message, before, resumer) {
+        if let Fate::Told(trouble) = self.take_in(node, message, forbidden, resumer) {
             let wanted = self.count_hits(&engine_ids(message.payload()));
             self.tell_stopped(node, message, resumer, &wanted, trouble.as_ref());
         }
@@ -114,7 +114,7 @@ impl Session {
         if named.is_none() && own.is_empty() {
             return None;
         }
-        set_member(body, "hitBreakpointIds", &json!(own).to_string())
+        Edit::member(body, "hitBreakpointIds", &json!(own).to_string())
     }
 
     /// What is said about a stop beyond the engine's own words, to a client or to those who come later.
@@ -147,7 +147,7 @@ impl Session {
         if let Some(trouble) = trouble {
             text += &format!("; {trouble}");
         }
-        set_member(body, "description", &json!(text).to_string())
+        Edit::member(body, "description", &json!(text).to_string())
     }
 
     fn in_words(&self, trouble: &Trouble) -> Option<String> {
@@ -163,17 +163,5 @@ impl Session {
         let parted = || Some(self.parted.iter().find(|(parted, _)| *parted == id)?.1.as_str());
         let there = self.clients.get(&id).map(|client| client.name());
         there.or_else(parted).unwrap_or("a client that left").to_owned()
-    }
-}
-
-/// The edit that gives a member of an object this value, whether it is there or not.
-pub(crate) fn set_member(object: Json, key: &str, value: &str) -> Option<Edit> {
-    match object.get(key) {
-        Some(there) => Some(Edit::text(there.span()?, value.to_owned())),
-        None => {
-            let inside = object.start() + 1;
-            let comma = if object.members().next().is_some() { "," } else { "" };
-            Some(Edit::text(inside..inside, format!("\"{key}\":{value}{comma}")))
-        }
     }
 }

@@ -6,9 +6,8 @@ use breakroom_dap::Json;
 use serde_json::Value;
 
 use crate::failure::{Failure, FailureId};
-use crate::ids::{ClientId, FromClient, Ticket};
+use crate::ids::{Asker, ClientId, FromClient, Ticket};
 use crate::io::{Effect, Verb};
-use crate::ledger::Asker;
 use crate::session::Session;
 
 /// Who waits for an answer of the hub, and to which request.

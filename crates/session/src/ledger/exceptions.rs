@@ -28,18 +28,18 @@ impl Exceptions {
     /// The engine's answer to this very request, if it knows that already.
     pub fn known(&self, merged: &Message) -> Option<Value> {
         let (told, answer) = self.telling.as_ref()?;
-        answer.clone().filter(|_| *told == arguments(merged))
+        answer.clone().filter(|_| *told == arguments_of(merged))
     }
 
     /// The engine is being told something else, or there is another engine.
     pub fn tell(&mut self, merged: Option<&Message>) {
-        self.telling = merged.map(|merged| (arguments(merged), None));
+        self.telling = merged.map(|merged| (arguments_of(merged), None));
     }
 
     /// It agreed. What it was told before that does not hold any more.
     pub fn answered(&mut self, told: &Value, answer: &Message) {
         if let Some((_, agreed)) = self.telling.as_mut().filter(|(last, _)| last == told) {
-            *agreed = Some(arguments(answer));
+            *agreed = Some(arguments_of(answer));
         }
     }
 
@@ -133,7 +133,8 @@ impl Exceptions {
     }
 }
 
-pub(crate) fn arguments(message: &Message) -> Value {
+/// What a request or an answer carries, however it is written.
+pub(crate) fn arguments_of(message: &Message) -> Value {
     let raw = message.payload().and_then(Json::raw);
     raw.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default()
 }
@@ -154,15 +155,8 @@ fn list<'a>(message: &'a Message, key: &str) -> impl Iterator<Item = Value> + us
 
 /// Sets a member. An absent one that would be empty stays absent.
 fn put(edits: &mut SmallVec<[Edit; 2]>, arguments: Json, key: &str, value: &Value) {
-    match arguments.get(key).and_then(Json::span) {
-        Some(at) => edits.push(Edit::text(at, value.to_string())),
-        None if value.as_array().is_some_and(Vec::is_empty) => {}
-        None => {
-            let inside = arguments.start() + 1;
-            let comma = if arguments.members().next().is_some() { "," } else { "" };
-            edits.push(Edit::text(inside..inside, format!("\"{key}\":{value}{comma}")));
-        }
-    }
+    let needless = value.as_array().is_some_and(Vec::is_empty) && arguments.get(key).is_none();
+    edits.extend((!needless).then(|| Edit::member(arguments, key, value.to_string())).flatten());
 }
 
 #[cfg(test)]

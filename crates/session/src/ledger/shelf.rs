@@ -9,10 +9,9 @@ use breakroom_dap::{Edit, Message};
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::Asker;
 use super::merged::{Answer, Differing, Merged, Wanted, Wants, match_answers, same, union};
 use super::spec::{Place, Spec};
-use crate::ids::ClientId;
+use crate::ids::{Asker, ClientId};
 use answers::list;
 pub(crate) use answers::{Answered, Listed, Reply, Truth};
 

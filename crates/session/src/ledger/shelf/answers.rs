@@ -6,11 +6,9 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::{Request, Shelf, Waiter};
-use crate::ids::ClientId;
-use crate::ledger::Asker;
+use crate::ids::{Asker, ClientId};
 use crate::ledger::merged::{Differing, Merged, Wanted};
 use crate::ledger::spec::Place;
-use crate::stops::set_member;
 
 /// What is known about a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +125,7 @@ impl Shelf {
             let mut element = self.element(wanted);
             for (key, value) in [("line", line.as_deref()), ("source", source)] {
                 let missing = Json::first(&element).filter(|object| object.get(key).is_none());
-                let edit = missing.zip(value).and_then(|(object, value)| set_member(object, key, value));
+                let edit = missing.zip(value).and_then(|(object, value)| Edit::member(object, key, value));
                 if let Some(Edit { at, with: With::Text(text) }) = edit {
                     element = [&element[..at.start], &text, &element[at.end..]].concat().into();
                 }
