@@ -114,7 +114,7 @@ impl Session {
         if named.is_none() && own.is_empty() {
             return None;
         }
-        Edit::member(body, "hitBreakpointIds", &json!(own).to_string())
+        Edit::member(body, "hitBreakpointIds", json!(own).to_string())
     }
 
     /// What is said about a stop beyond the engine's own words, to a client or to those who come later.
@@ -147,7 +147,7 @@ impl Session {
         if let Some(trouble) = trouble {
             text += &format!("; {trouble}");
         }
-        Edit::member(body, "description", &json!(text).to_string())
+        Edit::member(body, "description", json!(text).to_string())
     }
 
     fn in_words(&self, trouble: &Trouble) -> Option<String> {
