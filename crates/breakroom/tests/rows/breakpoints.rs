@@ -257,6 +257,7 @@ fn only_who_wants_the_hubs_events_hears_of_others_breakpoints() {
     let rig = Rig::new();
     let words = [Words::default(), Words::own(json!({"events": true})), Words::default()];
     let mut trio = Trio::saying(&rig, "launch", &[], &words);
+    trio.late.allow(&["breakroom/activity"]);
     set_lines(&mut trio.first, FILE, &[3]);
     let told = trio.late.event("breakpoint")["body"].clone();
     assert_eq!(told["reason"], "new");
