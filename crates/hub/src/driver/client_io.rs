@@ -197,7 +197,11 @@ impl ClientIo {
                     self.say_goodbye(reason);
                     return false;
                 }
-                Poll::Ready(Err(_)) => return false,
+                Poll::Ready(Err(_)) => {
+                    // It is gone; its door may still be there and must not think that the hub broke down.
+                    self.say_goodbye(&CloseReason::Disconnected);
+                    return false;
+                }
                 Poll::Ready(Ok(())) if full => {}
                 Poll::Ready(Ok(())) => {
                     if let Some(reason) = close {
