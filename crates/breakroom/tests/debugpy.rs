@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
+    pub mod company;
     pub mod editor;
     pub mod failures;
     pub mod scenario;
@@ -13,23 +14,15 @@ use std::process::{Command, Stdio};
 use breakroom_testkit::fixtures::Program;
 use breakroom_testkit::{Strict, adapters, wait};
 use serde_json::{Value, json};
+use support::company;
 use support::editor::{Bystander, Desk, Hub};
 use support::failures::{self, NoProgram};
-use support::scenario::{self, Children, Debuggee, ExitCode, Language, Names, Session};
+use support::scenario::{self, Debuggee, Language, Session};
 
+/// Alone, a client may also hear the debugger itself say that it runs.
 const PYTHON: Language = Language {
-    program: Program::Python,
-    adapter: "debugpy",
-    kind: "python",
-    launch: |_| json!({"console": "internalConsole"}),
     events: &["output", "process", "thread", "module", "continued", "debugpySockets"],
-    names: Names { main: "main", add: "add", spin: "spin", locals: "Locals" },
-    lines_before_sum: 0,
-    paused_as: "pause",
-    changed_as: "value",
-    numbers: Children { variable: "numbers", child: "2", value: "30" },
-    point: Children { variable: "point", child: "'y'", value: "2" },
-    exit: ExitCode::Event,
+    ..company::PYTHON
 };
 
 #[test]

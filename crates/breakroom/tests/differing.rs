@@ -10,9 +10,9 @@ mod support {
 }
 
 use serde_json::{Value, json};
-use support::company::{C, GO, PYTHON, join, leave_last, only_session};
+use support::company::{C, GO, PYTHON, all_see_the_end, join, only_session};
 use support::editor::Hub;
-use support::scenario::{ExitCode, Language, Session};
+use support::scenario::{Language, Session};
 
 /// One breakpoint where `add` returns, on these terms.
 fn on_terms(session: &mut Session<'_>, terms: Value) {
@@ -78,14 +78,7 @@ fn three_owners(language: &Language) {
 
     // And then the program runs to its end.
     others[0].resume(&at_42);
-    for session in others.into_iter().chain([first]) {
-        let mut session = session;
-        if language.exit == ExitCode::Event {
-            session.client.event("exited");
-        }
-        session.client.event("terminated");
-        leave_last(session);
-    }
+    all_see_the_end(others.into_iter().chain([first]));
     desk.leave(Hub::Shared);
 }
 

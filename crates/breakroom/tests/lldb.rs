@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
+    pub mod company;
     pub mod editor;
     pub mod failures;
     pub mod scenario;
@@ -14,24 +15,14 @@ use std::process::{Command, Stdio};
 use breakroom_testkit::fixtures::Program;
 use breakroom_testkit::{Sandbox, Strict};
 use serde_json::json;
+use support::company;
 use support::editor::{Bystander, Desk, Hub};
 use support::failures::{self, NoProgram};
-use support::scenario::{self, Children, ExitCode, Language, Names, Session};
+use support::scenario::{self, Children, Language, Names, Session};
 
-const C: Language = Language {
-    program: Program::C,
-    adapter: "lldb",
-    kind: "lldb",
-    launch: |_| json!({"disableASLR": false}),
-    events: &["output", "process", "thread", "module", "continued", "breakpoint"],
-    names: Names { main: "main", add: "add", spin: "spin", locals: "Locals" },
-    lines_before_sum: 0,
-    paused_as: "exception",
-    changed_as: "result",
-    numbers: Children { variable: "numbers", child: "[2]", value: "30" },
-    point: Children { variable: "point", child: "y", value: "2" },
-    exit: ExitCode::Event,
-};
+/// Alone, a client may also hear the debugger itself say that it runs.
+const C: Language =
+    Language { events: &["output", "process", "thread", "module", "continued", "breakpoint"], ..company::C };
 
 const CPP: Language = Language {
     program: Program::Cpp,

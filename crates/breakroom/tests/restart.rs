@@ -8,9 +8,9 @@ mod support {
 }
 
 use serde_json::json;
-use support::company::{C, GO, PYTHON, join, leave_last, listed, only_session};
+use support::company::{C, GO, PYTHON, all_see_the_end, join, listed, only_session};
 use support::editor::Hub;
-use support::scenario::{ExitCode, Language};
+use support::scenario::Language;
 
 fn restart(language: &Language) {
     let Some((desk, mut first)) = language.open(Hub::Shared, &["--type", language.kind]) else { return };
@@ -44,13 +44,7 @@ fn restart(language: &Language) {
     let end = first.stopped("breakpoint", language.names.main, Some("end"));
     second.client.event("stopped");
     first.resume(&end);
-    for mut session in [second, first] {
-        if language.exit == ExitCode::Event {
-            session.client.event("exited");
-        }
-        session.client.event("terminated");
-        leave_last(session);
-    }
+    all_see_the_end([second, first]);
     desk.leave(Hub::Shared);
 }
 

@@ -106,6 +106,17 @@ pub fn leave_last(mut session: Session<'_>) {
     session.let_go();
 }
 
+/// Everybody sees the program come to its end, and leaves.
+pub fn all_see_the_end<'a>(sessions: impl IntoIterator<Item = Session<'a>>) {
+    for mut session in sessions {
+        if session.language.exit == ExitCode::Event {
+            session.client.event("exited");
+        }
+        session.client.event("terminated");
+        leave_last(session);
+    }
+}
+
 /// How often a client was told that something runs.
 pub fn continues(session: &Session<'_>) -> usize {
     session.client.timeline().events("continued").count()

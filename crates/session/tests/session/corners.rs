@@ -16,6 +16,18 @@ fn set(rig: &mut Rig, client: ClientId, node: NodeId, path: &str, list: Value) {
     rig.response(client, seq);
 }
 
+/// The old engine goes, and the new one comes up to where it waits for its launch.
+fn replaced(rig: &mut Rig, old: NodeId) -> NodeId {
+    let disconnect = rig.got(old, "disconnect");
+    rig.answer(old, &disconnect, json!({}));
+    rig.node_ended(old, "exit code 0", "");
+    let new = rig.started.last().unwrap().0;
+    rig.node_up(new);
+    let initialize = rig.got(new, "initialize");
+    rig.answer(new, &initialize, capabilities());
+    new
+}
+
 /// Bob joined with `attach {breakroom: {session}}`. VS Code sends its whole configuration with `restart`.
 #[test]
 fn restart_by_a_joiner_uses_the_launchers_arguments() {
@@ -25,13 +37,7 @@ fn restart_by_a_joiner_uses_the_launchers_arguments() {
         "restart",
         json!({"arguments": {"type": "breakroom", "request": "attach", "name": "Join", "breakroom": {"session": "abcd"}}}),
     );
-    let disconnect = rig.got(old, "disconnect");
-    rig.answer(old, &disconnect, json!({}));
-    rig.node_ended(old, "exit code 0", "");
-    let new = rig.started.last().unwrap().0;
-    rig.node_up(new);
-    let initialize = rig.got(new, "initialize");
-    rig.answer(new, &initialize, capabilities());
+    let new = replaced(&mut rig, old);
     assert_eq!(rig.got(new, "launch")["arguments"]["program"], "x.py");
 }
 
@@ -63,13 +69,7 @@ fn hits_begin_anew_after_a_restart() {
     rig.heard(tess);
     rig.heard(bob);
     rig.request(tess, "restart", json!({}));
-    let disconnect = rig.got(old, "disconnect");
-    rig.answer(old, &disconnect, json!({}));
-    rig.node_ended(old, "exit code 0", "");
-    let new = rig.started.last().unwrap().0;
-    rig.node_up(new);
-    let initialize = rig.got(new, "initialize");
-    rig.answer(new, &initialize, capabilities());
+    let new = replaced(&mut rig, old);
     rig.tell(new, "initialized", json!({}));
     for request in rig.engine_heard(new) {
         match request.json["command"].as_str() {
