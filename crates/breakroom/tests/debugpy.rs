@@ -206,7 +206,7 @@ fn attached() -> Option<(Desk, Session<'static>, Bystander)> {
     panic!("debugpy could not get into a process in five tries");
 }
 
-/// False if debugpy says that it could not get into the process.
+/// False if debugpy says that it could not get into the process, or lost it at once.
 fn attach(session: &mut Session<'_>, bystander: &Bystander) -> bool {
     session.initialize(json!({}));
     session.client.allow(&["debugpyWaitingForServer"]);
@@ -224,6 +224,15 @@ fn attach(session: &mut Session<'_>, bystander: &Bystander) -> bool {
     }
     session.client.event("initialized");
     session.configure(attach, session.at("spin"));
+    // Put in at a bad moment, its server may lose the connection before it can do anything.
+    let told = wait::until(wait::DEADLINE, || {
+        let timeline = session.client.timeline();
+        let told = |name: &str| timeline.events(name).next().is_some();
+        told("stopped").then_some(true).or_else(|| told("terminated").then_some(false))
+    });
+    if !told.expect("debugpy stops the process or loses it") {
+        return false;
+    }
     session.stopped("breakpoint", "spin", Some("spin"));
     true
 }
