@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use breakroom_door_dap::{Hub, Options, Place, Session};
 use breakroom_hub::Which;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use serde_json::Value;
 
 /// One live debug session for every editor, agent and debugger.
 ///
@@ -40,6 +41,10 @@ pub enum Command {
     Run(RunArgs),
     /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
     Dap(DapArgs),
+    /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
+    /// called so.
+    #[command(subcommand)]
+    Ez(crate::ez::Ez),
     /// List the live sessions.
     Ls {
         /// Print an array of objects for programs.
@@ -110,6 +115,10 @@ pub struct RunArgs {
     /// The debugger, if not the one the file suggests.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
+    /// An argument of the launch that this debugger knows, such as `history=false` for EZ (nothing is remembered, so the
+    /// program runs faster and cannot go back) or `justMyCode=false` for Python. May be repeated.
+    #[arg(long = "launch", value_name = "KEY=JSON", value_parser = launch_argument)]
+    pub launch: Vec<LaunchArgument>,
     /// What the session is called in lists, if not as its program.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -117,6 +126,13 @@ pub struct RunArgs {
     pub me: MyName,
     #[command(flatten)]
     pub hub: HubArgs,
+}
+
+/// One member of the launch request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchArgument {
+    pub key: String,
+    pub value: Value,
 }
 
 #[derive(Args)]
@@ -181,6 +197,7 @@ impl Command {
             Command::Demo { once } => crate::demo::demo(once),
             Command::Run(args) => crate::run::run(args),
             Command::Dap(args) => dap(args),
+            Command::Ez(ez) => ez.perform(),
             Command::Ls { json } => crate::sessions::list(json),
             Command::Attach(args) => crate::run::attach(args),
             Command::Log { session, follow, json } => crate::log::log(session, follow, json),
@@ -221,6 +238,18 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     addresses.next().ok_or_else(|| "that name has no address; write it as 127.0.0.1:0".to_owned())
 }
 
+fn launch_argument(text: &str) -> Result<LaunchArgument, String> {
+    let (key, value) =
+        text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or("write it as KEY=JSON")?;
+    // These have words of their own, or others would be told what is not so.
+    if ["type", "request", "program", "breakroom"].contains(&key) {
+        return Err(format!("`{key}` follows from the other words of this command"));
+    }
+    let value = serde_json::from_str(value)
+        .map_err(|_| format!("`{value}` is no JSON; write text in double quotes: {key}='\"{value}\"'"))?;
+    Ok(LaunchArgument { key: key.to_owned(), value })
+}
+
 fn duration(text: &str) -> Result<Duration, String> {
     let hint = || format!("`{text}` is no time; write it as 90s, 10m or 2h");
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -241,6 +270,22 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_of_a_launch_are_json_under_a_key() {
+        let read = |text: &str| launch_argument(text).map(|read| (read.key, read.value));
+        assert_eq!(read("history=false"), Ok(("history".to_owned(), Value::Bool(false))));
+        assert_eq!(read("env={\"A\": \"b=c\"}"), Ok(("env".to_owned(), serde_json::json!({"A": "b=c"}))));
+        for (text, part) in [
+            ("history", "KEY=JSON"),
+            ("=1", "KEY=JSON"),
+            ("cwd=/tmp", "cwd='\"/tmp\"'"),
+            ("program=1", "`program` follows"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

@@ -6,17 +6,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use breakroom_client::{Client, Happening, Request};
 use breakroom_door_dap::{Hub, Session};
-use breakroom_door_terminal::{Client, Request};
-use breakroom_engines::{Catalog, CatalogError, Context, Entry, Origin};
+use breakroom_engines::{Catalog, Context, Entry};
 use serde_json::{Value, json};
 
 use crate::cli::this_program;
 use crate::local::Local;
 
-const PROGRAM: &str = include_str!("../../../docs/examples/coffee.py");
+const PROGRAM: &str = include_str!("../../../docs/examples/coffee.ez");
 /// The line in it where the demo stops.
-const MARK: &str = "# the demo stops here";
+const MARK: &str = "// the demo stops here";
 /// What the demo's session is called.
 const NAME: &str = "demo";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,10 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub fn demo(once: bool) -> Result<ExitCode> {
     let context = Context::of_this_process();
     let catalog = Catalog::load(&context)?;
-    let entry = catalog.by_type("python").context("the catalog has no Python debugger")?;
-    install_if_missing(entry, &context)?;
+    // Built in, so that the demo works where nothing is installed.
+    let entry = catalog.by_type("ez").context("the catalog has no EZ debugger")?;
     let folder = Folder::new()?;
-    let program = folder.0.join("coffee.py");
+    let program = folder.0.join("coffee.ez");
     std::fs::write(&program, PROGRAM)?;
     let local = Local::connect(Hub::Daemon, Session::New { engine: Some(entry.name.clone()) })?;
     let client = Client::new(local.stream.try_clone()?, local.stream.try_clone()?);
@@ -37,11 +37,13 @@ pub fn demo(once: bool) -> Result<ExitCode> {
     if once {
         tour.go_on()?;
     } else {
-        how_to_join()?;
-        wait_for_interrupt()?;
+        how_to_join(&program)?;
+        crate::run::tell_of_interrupts(&tour.client)?;
+        tour.follow()?;
         println!("ending the demo");
     }
-    tour.client.request("disconnect", json!({"terminateDebuggee": true}))?;
+    // If somebody ended the session, there is nobody left to say it to.
+    let _ = tour.client.request("disconnect", json!({"terminateDebuggee": true}));
     local.finish()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -58,7 +60,7 @@ impl Tour {
         let line =
             PROGRAM.lines().position(|line| line.contains(MARK)).context("the demo's mark is gone")? + 1;
         let mut launch = Value::Object(entry.launch_for(program, &[], context));
-        launch["breakroom"] = json!({"name": NAME, "onLastLeave": "terminate"});
+        launch["breakroom"] = json!({"name": NAME, "onLastLeave": "terminate", "events": true});
         self.client.start(Request::Launch, launch, |client| {
             let breakpoints = json!({"source": {"path": program}, "breakpoints": [{"line": line}]});
             client.request("setBreakpoints", breakpoints).map(|_| ())
@@ -74,13 +76,43 @@ impl Tour {
                 "stopped" => return Ok(Some(event.body["threadId"].as_i64().unwrap_or(1))),
                 "terminated" => return Ok(None),
                 "exited" => println!("the program ended with exit code {}", event.body["exitCode"]),
-                "output" if matches!(event.body["category"].as_str(), None | Some("stdout" | "stderr")) => {
-                    print!("{}", event.body["output"].as_str().unwrap_or_default());
-                    std::io::stdout().flush()?;
-                }
+                "output" => show(&event.body)?,
                 _ => {}
             }
         }
+    }
+
+    /// Says what those do who join, until the program has ended or Ctrl-C.
+    fn follow(&mut self) -> Result<()> {
+        loop {
+            let event = match self.client.next_happening() {
+                Happening::Event(event) => event,
+                Happening::Typed(_) | Happening::Answered(_) => continue,
+                Happening::Interrupt | Happening::Disconnected { .. } => return Ok(()),
+            };
+            match event.name.as_str() {
+                "terminated" => {
+                    println!("the program has ended");
+                    return Ok(());
+                }
+                "stopped" => self.place(&event.body)?,
+                "breakroom/activity" => {
+                    println!("{} {}", text(&event.body["client"]), text(&event.body["deed"]));
+                }
+                "output" => show(&event.body)?,
+                _ => {}
+            }
+        }
+    }
+
+    fn place(&mut self, stopped: &Value) -> Result<()> {
+        let stack = json!({"threadId": stopped["threadId"], "levels": 1});
+        // Whoever steps again at once makes it a question about nothing.
+        if let Ok(stack) = self.client.request("stackTrace", stack) {
+            let frame = &stack["stackFrames"][0];
+            println!("stopped in {}, line {}", text(&frame["name"]), frame["line"]);
+        }
+        Ok(())
     }
 
     fn look(&mut self) -> Result<()> {
@@ -105,24 +137,36 @@ impl Tour {
         println!("one step over:");
         self.client.request("next", json!({"threadId": 1}))?;
         self.look()?;
+        println!("one step back in time:");
+        self.client.request("stepBack", json!({"threadId": 1}))?;
+        self.look()?;
         println!("and on to the end:");
         let none = json!({"source": {"path": self.program}, "breakpoints": []});
         self.client.request("setBreakpoints", none)?;
         loop {
             self.client.request("continue", json!({"threadId": 1}))?;
             if self.stopped()?.is_none() {
-                println!("the demo is over: started, stopped, looked, stepped, ended.");
+                println!("the demo is over: started, stopped, looked, stepped there and back, ended.");
                 return Ok(());
             }
         }
     }
 }
 
+/// What the program printed.
+fn show(output: &Value) -> Result<()> {
+    if matches!(output["category"].as_str(), None | Some("stdout" | "stderr")) {
+        print!("{}", text(&output["output"]));
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}
+
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn how_to_join() -> Result<()> {
+fn how_to_join(program: &Path) -> Result<()> {
     let sessions = breakroom_hub::list()?;
     let id = sessions.iter().find(|session| session.name == NAME).map_or(NAME, |session| &session.id.0);
     println!();
@@ -135,6 +179,7 @@ fn how_to_join() -> Result<()> {
     );
     println!("            \"breakroom\": {{\"session\": \"{id}\"}} in that configuration");
     println!("  a port    {breakroom} dap --listen 127.0.0.1:4711 --session {id}");
+    println!("  EZ IDE    {breakroom} ez debugserver {} --session={id}", program.display());
     println!("  list      {breakroom} ls");
     println!("Ctrl-C ends the demo.");
     Ok(())
@@ -145,28 +190,6 @@ fn this_command() -> Result<String> {
     let this = this_program()?;
     let found = Context::of_this_process().which("breakroom").and_then(|found| found.canonicalize().ok());
     Ok(if found.as_ref() == Some(&this) { "breakroom".to_owned() } else { this.display().to_string() })
-}
-
-fn wait_for_interrupt() -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(tokio::signal::ctrl_c()).context("Ctrl-C cannot be waited for")
-}
-
-fn install_if_missing(entry: &Entry, context: &Context) -> Result<()> {
-    match entry.find(context) {
-        Ok(_) => return Ok(()),
-        // Only what we ship ourselves is run unasked: an entry of somebody's project could name any command.
-        Err(CatalogError::NotInstalled { .. }) if entry.origin == Origin::BuiltIn => {}
-        Err(error) => return Err(error.into()),
-    }
-    let command = entry.install_command(context);
-    println!("{} is not installed. Installing it with: {command}", entry.name);
-    let status = std::process::Command::new("sh").args(["-c", &command]).status();
-    if !status.context("the command cannot be run")?.success() {
-        bail!("that did not work; run it yourself and try again");
-    }
-    entry.find(context)?;
-    Ok(())
 }
 
 /// A folder that goes when the demo does.

@@ -82,14 +82,14 @@ impl Finding<'_> {
         match &self.outcome {
             Outcome::Found { path, version } => {
                 let version = version.as_deref().unwrap_or("version unknown");
-                println!("{} {name:<10} {version:<12} {path}  ({languages})", mark("ok", "32"));
+                println!("{} {name:<14} {version:<12} {path}  ({languages})", mark("ok", "32"));
             }
             Outcome::Missing { install: Some(install), .. } => {
-                println!("{} {name:<10} not found  ({languages})", mark("--", "33"));
+                println!("{} {name:<14} not found  ({languages})", mark("--", "33"));
                 println!("   install it with: {install}");
             }
             Outcome::Missing { reason, install: None } => {
-                println!("{} {name:<10} {reason}  ({languages})", mark("--", "33"));
+                println!("{} {name:<14} {reason}  ({languages})", mark("--", "33"));
             }
         }
     }

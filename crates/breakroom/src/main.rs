@@ -3,6 +3,7 @@
 mod cli;
 mod demo;
 mod doctor;
+mod ez;
 mod local;
 mod log;
 mod run;
@@ -11,14 +12,12 @@ mod sessions;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
     // The guard runs once for every engine and needs nothing that the rest does.
     if std::env::args_os().nth(1).is_some_and(|command| command == "guard") {
         return breakroom_engines::guard_main();
     }
-    let cli = cli::Cli::parse();
+    let cli = ez::parse(std::env::args_os().collect());
     start_log(cli.log.as_deref());
     match cli.command.perform() {
         Ok(code) => code,

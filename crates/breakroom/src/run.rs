@@ -34,6 +34,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         eprintln!("starting {} ...", entry.name);
     }
     let mut launch = Value::Object(entry.launch_for(&file, &args.args, &context));
+    for argument in args.launch {
+        launch[argument.key] = argument.value;
+    }
     launch["breakroom"] = json!({"events": true});
     if let Some(name) = args.name {
         launch["breakroom"]["name"] = name.into();
@@ -117,7 +120,7 @@ fn refuse_lines_of_nothing(entry: &Entry, args: &RunArgs) -> Result<()> {
 }
 
 /// Ctrl-C pauses the program that is debugged; a second one leaves.
-fn tell_of_interrupts(client: &Client) -> Result<()> {
+pub fn tell_of_interrupts(client: &Client) -> Result<()> {
     let interrupter = client.interrupter();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // From here on, and not from when the thread gets to it: until then Ctrl-C would end this process.

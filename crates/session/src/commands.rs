@@ -42,7 +42,7 @@ pub(crate) enum Pace {
     Step,
 }
 
-const COMMANDS: [Known; 43] = [
+const COMMANDS: [Known; 44] = [
     known("continue", Kind::Resumes(Pace::Free)).deed("resumed"),
     known("reverseContinue", Kind::Resumes(Pace::Free)).deed("resumed"),
     known("next", Kind::Resumes(Pace::Step)).deed("stepped"),
@@ -82,6 +82,7 @@ const COMMANDS: [Known; 43] = [
     known("restart", Kind::Harmless).deed("restarted"),
     known("terminateThreads", Kind::Harmless).deed("terminated threads"),
     known("breakroom/kill", Kind::Harmless).deed("ended a session"),
+    known("breakroom/input", Kind::Harmless).deed("gave input"),
     known("pause", Kind::Harmless).deed("paused").urgent(),
     known("cancel", Kind::Harmless).urgent(),
     known("disconnect", Kind::Harmless).urgent(),

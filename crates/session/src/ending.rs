@@ -295,7 +295,8 @@ impl Session {
         self.nothing_to_come_back_to();
         self.release_joiners();
         if !expected && !end.clean {
-            let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n")});
+            let data = json!({"engineEnded": why});
+            let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n"), "data": data});
             self.tell("output", &event("output", Some(body)), &SmallVec::new());
         }
         self.restart_failed(&why);

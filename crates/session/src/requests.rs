@@ -87,6 +87,8 @@ impl Session {
                 self.list_breakpoints(client, seq);
                 Ok(())
             }
+            // What a program reads is its engine's business; engines that have no such request refuse it.
+            "breakroom/input" => self.forward(client, seq, command, message),
             _ if command.starts_with("breakroom/") => self.ask_hub(client, seq, command, message.payload()),
             _ => self.forward(client, seq, command, message),
         };

@@ -35,14 +35,15 @@ fake-adapter record PATH -- COMMAND   runs a real adapter and writes what it is 
 /// Path of the built `fake-adapter`. Builds it when needed, since cargo builds a crate's programs only for its own tests.
 pub fn adapter_path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
-    PATH.get_or_init(build)
+    PATH.get_or_init(|| build("fake-adapter"))
 }
 
-fn build() -> PathBuf {
+/// Builds one of this crate's programs and returns its path.
+pub(crate) fn build(program: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.args(["build", "--quiet", "--package", "breakroom-testkit", "--bin", "fake-adapter"]);
+    command.args(["build", "--quiet", "--package", "breakroom-testkit", "--bin", program]);
     command.arg("--message-format=json-render-diagnostics");
     if !cfg!(debug_assertions) {
         command.arg("--release");

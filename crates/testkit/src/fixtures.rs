@@ -17,6 +17,7 @@ pub enum Program {
     Cpp,
     Rust,
     Go,
+    Ez,
 }
 
 impl Program {
@@ -29,6 +30,7 @@ impl Program {
             Program::Cpp => "t.cpp",
             Program::Rust => "t.rs",
             Program::Go => "gohello/main.go",
+            Program::Ez => "t.ez",
         })
     }
 
@@ -41,7 +43,7 @@ impl Program {
         u64::try_from(index).expect("a line number fits") + 1
     }
 
-    /// What to launch: the compiled program, or for Python and Go the source, whose adapters take it as it is.
+    /// What to launch: the compiled program, or for Python, Go and EZ the source, whose adapters take it as it is.
     pub fn compiled(self) -> PathBuf {
         match self.compiler() {
             None => self.source(),
@@ -52,7 +54,7 @@ impl Program {
     /// Whether what builds it was left out by hand; says so on stderr.
     pub fn skipped(self) -> bool {
         match self {
-            Program::Python | Program::Rust => false,
+            Program::Python | Program::Rust | Program::Ez => false,
             Program::C => adapters::skipped("gcc"),
             Program::Cpp => adapters::skipped("g++"),
             Program::Go => adapters::skipped("go"),
@@ -61,7 +63,7 @@ impl Program {
 
     fn compiler(self) -> Option<&'static [&'static str]> {
         match self {
-            Program::Python | Program::Go => None,
+            Program::Python | Program::Go | Program::Ez => None,
             Program::C => Some(&["gcc", "-g", "-O0"]),
             Program::Cpp => Some(&["g++", "-g", "-O0"]),
             Program::Rust => Some(&["rustc", "--edition=2024", "-g"]),

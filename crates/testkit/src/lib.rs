@@ -14,8 +14,10 @@ pub mod binary;
 pub mod census;
 pub mod client;
 pub mod fake;
+pub mod fake_ez;
 pub mod fixtures;
 pub mod frames;
+pub mod scripted;
 pub mod wait;
 
 pub use binary::Sandbox;

@@ -153,7 +153,7 @@ impl HeaderBlock {
             // The rest of a client's line is awaited, because the error shows it.
             (Origin::Client, Some(_)) => name_end == 0,
             (Origin::AdapterText, Some(b':')) if self.lines == 0 => {
-                !part[name_end + 1..].iter().all(|byte| byte.is_ascii_digit() || b" \t\r".contains(byte))
+                !part[name_end + 1..].iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_whitespace())
             }
             (_, Some(byte)) => *byte != b':' || name_end == 0,
         };

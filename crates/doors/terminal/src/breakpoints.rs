@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::client::Client;
 use crate::error::Error;
-use crate::model;
 use crate::place::Terms;
+use breakroom_client::Client;
+use breakroom_client::model;
 
 #[derive(Debug, Default)]
 pub struct Breakpoints {
@@ -28,16 +28,26 @@ pub struct Breakpoint {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
-    Line { path: String, line: i64 },
+    Line {
+        path: String,
+        line: i64,
+    },
     Function(String),
+    /// The changes of a variable, by the id that the debugger gave.
+    Data {
+        name: String,
+        id: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Where the debugger put it, if that is not where it was wanted.
     Verified { moved_to: Option<i64> },
-    /// Not there yet, perhaps never, with the debugger's reason.
-    Pending { reason: Option<String> },
+    /// Not there yet, with what the debugger says about it.
+    Pending { why: Option<String> },
+    /// Not there, and the debugger says why.
+    Refused { reason: String },
 }
 
 /// What the terms are called in requests: condition, hits, log.
@@ -48,6 +58,7 @@ const TERMS: [&str; 3] = ["condition", "hitCondition", "logMessage"];
 enum Group {
     File(String),
     Functions,
+    Data,
 }
 
 impl Target {
@@ -55,6 +66,7 @@ impl Target {
         match self {
             Self::Line { path, .. } => Group::File(path.clone()),
             Self::Function(_) => Group::Functions,
+            Self::Data { .. } => Group::Data,
         }
     }
 }
@@ -68,7 +80,7 @@ impl Breakpoints {
     pub fn insert(&mut self, target: Target, terms: Terms) -> u32 {
         self.all.retain(|breakpoint| breakpoint.target != target);
         self.last_number += 1;
-        let state = State::Pending { reason: None };
+        let state = State::Pending { why: None };
         self.all.push(Breakpoint { number: self.last_number, target, terms, state, id: None });
         self.last_number
     }
@@ -96,7 +108,7 @@ impl Breakpoints {
         let mut refusals = Vec::new();
         for group in groups {
             match self.send(&group, client) {
-                Err(refusal @ Error::Refused { .. }) => refusals.push(refusal),
+                Err(refusal) if refusal.is_refusal() => refusals.push(refusal),
                 result => result?,
             }
         }
@@ -155,6 +167,7 @@ impl Breakpoints {
                 });
             }
             Group::Functions => client.request("setFunctionBreakpoints", json!({"breakpoints": wanted}))?,
+            Group::Data => client.request("setDataBreakpoints", json!({"breakpoints": wanted}))?,
         };
         // The answer may be shorter than the request.
         let answers = body["breakpoints"].as_array().cloned().unwrap_or_default();
@@ -171,6 +184,7 @@ impl Breakpoint {
         let mut request = match &self.target {
             Target::Line { line, .. } => json!({"line": line}),
             Target::Function(name) => json!({"name": name}),
+            Target::Data { id, .. } => json!({"dataId": id, "accessType": "write"}),
         };
         let Terms { condition, hits, log } = &self.terms;
         for (key, term) in TERMS.into_iter().zip([condition, hits, log]) {
@@ -184,14 +198,16 @@ impl Breakpoint {
     fn learn(&mut self, answer: &Value) {
         let wanted = match &self.target {
             Target::Line { line, .. } => Some(*line),
-            Target::Function(_) => None,
+            Target::Function(_) | Target::Data { .. } => None,
         };
-        self.state = match answer["verified"] == Value::Bool(true) {
-            true => {
+        let message = answer["message"].as_str().filter(|message| !message.is_empty()).map(str::to_owned);
+        self.state = match (answer["verified"] == Value::Bool(true), message) {
+            (true, _) => {
                 let line = model::integer(&answer["line"]);
                 State::Verified { moved_to: line.filter(|line| wanted.is_some_and(|wanted| wanted != *line)) }
             }
-            false => State::Pending { reason: answer["message"].as_str().map(str::to_owned) },
+            (false, Some(reason)) if answer["reason"] != "pending" => State::Refused { reason },
+            (false, why) => State::Pending { why },
         };
     }
 
@@ -200,12 +216,14 @@ impl Breakpoint {
         let place = match &self.target {
             Target::Line { path, line } => format!("{}:{line}", model::file_name(path)),
             Target::Function(name) => name.clone(),
+            Target::Data { name, .. } => format!("changes of {name}"),
         };
         let state = match &self.state {
             State::Verified { moved_to: None } => String::new(),
             State::Verified { moved_to: Some(line) } => format!(" (moved to line {line})"),
-            State::Pending { reason: None } => " (pending)".to_owned(),
-            State::Pending { reason: Some(reason) } => format!(" (pending: {reason})"),
+            State::Pending { why: None } => " (pending)".to_owned(),
+            State::Pending { why: Some(why) } => format!(" (pending: {why})"),
+            State::Refused { reason } => format!(" (not set: {reason})"),
         };
         format!("breakpoint {} at {place}{}{state}", self.number, self.terms)
     }
@@ -222,9 +240,15 @@ pub fn of_another(listed: &Value) -> String {
     let text = |key: &str| listed[key].as_str().unwrap_or_default();
     let line = model::integer(&listed["line"]).zip(listed["source"]["path"].as_str());
     let place = line.map(|(line, path)| format!("{}:{line}", model::file_name(path)));
-    let place = place.unwrap_or_else(|| text("name").to_owned());
+    let place = match (place, text("name")) {
+        (Some(place), _) => place,
+        // What it watches has a name only for its owner.
+        (None, "") => "changes of a variable".to_owned(),
+        (None, name) => name.to_owned(),
+    };
     let state = match text("state") {
         "" | "verified" => String::new(),
+        "rejected" => format!(" (not set: {})", text("reason")),
         state => format!(" ({state})"),
     };
     let hits = match model::integer(&listed["hits"]) {
@@ -257,7 +281,12 @@ mod tests {
             (json!({"verified": true, "line": 3}), "if a > 1"),
             (json!({"verified": true, "line": 5}), "(moved to line 5)"),
             (json!({"verified": true}), "if a > 1"),
-            (json!({"verified": false, "message": "no code here"}), "(pending: no code here)"),
+            (json!({"verified": false, "message": "no code here"}), "if a > 1 (not set: no code here)"),
+            (
+                json!({"verified": false, "message": "not loaded", "reason": "pending"}),
+                "(pending: not loaded)",
+            ),
+            (json!({"verified": false, "message": ""}), "(pending)"),
         ] {
             breakpoint.learn(&answer);
             assert!(breakpoint.describe().ends_with(end), "{}", breakpoint.describe());

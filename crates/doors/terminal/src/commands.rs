@@ -2,7 +2,12 @@
 //!
 //! Each command has one long name and short forms; a word that is none of them is answered with the closest ones.
 
-use crate::place::Place;
+mod words;
+
+use crate::place::{Place, Spot, Terms};
+use words::{help_of, long_name, unknown};
+
+pub use words::help;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -10,7 +15,18 @@ pub enum Command {
     Next,
     Step,
     Out,
+    /// One step back in time.
+    Back,
+    /// Backwards to a breakpoint.
+    Reverse,
+    /// A line for the program to read.
+    Input(String),
     Break(Place),
+    /// A breakpoint at the changes of a variable.
+    Watch {
+        name: String,
+        terms: Terms,
+    },
     ListBreakpoints,
     /// Without a number all of them.
     Delete(Option<u32>),
@@ -20,6 +36,7 @@ pub enum Command {
         value: String,
     },
     Locals,
+    Globals,
     Backtrace,
     Frame(usize),
     Up,
@@ -30,7 +47,8 @@ pub enum Command {
     Thread(i64),
     Pause,
     Restart,
-    Help,
+    /// What is to be shown.
+    Help(String),
     Quit,
     Kill,
     /// An empty line.
@@ -40,7 +58,42 @@ pub enum Command {
 impl Command {
     /// Whether it lets the program run.
     pub fn resumes(&self) -> bool {
-        matches!(self, Self::Continue | Self::Next | Self::Step | Self::Out)
+        matches!(self, Self::Continue | Self::Next | Self::Step | Self::Out | Self::Back | Self::Reverse)
+    }
+
+    /// The word for it, if it is more than looking on.
+    pub fn deed(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Continue => "continue",
+            Self::Next => "next",
+            Self::Step => "step",
+            Self::Out => "out",
+            Self::Back => "back",
+            Self::Reverse => "reverse",
+            Self::Input(_) => "input",
+            Self::Break(_) => "break",
+            Self::Watch { .. } => "watch",
+            Self::Delete(_) => "delete",
+            // The program itself may be called for it.
+            Self::Print(_) => "print",
+            Self::Set { .. } => "set",
+            Self::Pause => "pause",
+            Self::Restart => "restart",
+            Self::Kill => "kill",
+            Self::ListBreakpoints
+            | Self::Locals
+            | Self::Globals
+            | Self::Backtrace
+            | Self::Frame(_)
+            | Self::Up
+            | Self::Down
+            | Self::List(_)
+            | Self::Threads
+            | Self::Thread(_)
+            | Self::Help(_)
+            | Self::Quit
+            | Self::Nothing => return None,
+        })
     }
 }
 
@@ -48,34 +101,11 @@ impl Command {
 pub enum NotACommand {
     #[error("there is no command `{word}`; did you mean {closest}?")]
     Unknown { word: String, closest: String },
+    #[error("there is no command `{word}` here; {ours}")]
+    Elsewhere { word: String, ours: &'static str },
     #[error("{0}")]
     BadArgument(String),
 }
-
-/// The words of each command, the long one first, with what its help says.
-const COMMANDS: &[(&[&str], &str, &str)] = &[
-    (&["continue", "c", "cont"], "", "run until the next stop"),
-    (&["next", "n"], "", "run to the next line, over calls"),
-    (&["step", "s"], "", "run to the next line, into calls"),
-    (&["out", "o", "finish"], "", "run until the function returns"),
-    (&["break", "b"], "[PLACE [if CONDITION] [hits N] [log \"TEXT\"]]", "set a breakpoint, or list them"),
-    (&["delete", "d"], "[NUMBER]", "remove a breakpoint, or all"),
-    (&["print", "p"], "EXPRESSION", "show a value"),
-    (&["set"], "NAME = VALUE", "change a variable"),
-    (&["locals"], "", "show the variables of the frame"),
-    (&["bt", "where", "backtrace"], "", "show the stack"),
-    (&["frame", "f"], "NUMBER", "select a frame of the stack"),
-    (&["up"], "", "select the caller's frame"),
-    (&["down"], "", "select the called frame"),
-    (&["list", "l"], "[LINE]", "show the source"),
-    (&["threads"], "", "show the threads"),
-    (&["thread"], "NUMBER", "select a stopped thread"),
-    (&["pause"], "", "stop the running program"),
-    (&["restart"], "", "start the program again"),
-    (&["help", "h", "?"], "", "show this list"),
-    (&["quit", "q", "exit"], "", "leave; the last one's ends what was launched"),
-    (&["kill"], "", "end the program for everybody"),
-];
 
 pub fn parse(line: &str) -> Result<Command, NotACommand> {
     let line = line.trim();
@@ -93,7 +123,11 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         "next" => takes_nothing(Command::Next),
         "step" => takes_nothing(Command::Step),
         "out" => takes_nothing(Command::Out),
+        "back" => takes_nothing(Command::Back),
+        "reverse" => takes_nothing(Command::Reverse),
+        "input" => Ok(Command::Input(rest.to_owned())),
         "locals" => takes_nothing(Command::Locals),
+        "globals" => takes_nothing(Command::Globals),
         "bt" => takes_nothing(Command::Backtrace),
         "up" => takes_nothing(Command::Up),
         "down" => takes_nothing(Command::Down),
@@ -101,10 +135,12 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         "pause" => takes_nothing(Command::Pause),
         "restart" => takes_nothing(Command::Restart),
         "kill" => takes_nothing(Command::Kill),
-        "help" => Ok(Command::Help),
+        "help" if rest.is_empty() => Ok(Command::Help(help())),
+        "help" => help_of(rest).map(Command::Help),
         "quit" => takes_nothing(Command::Quit),
         "break" if rest.is_empty() => Ok(Command::ListBreakpoints),
         "break" => rest.parse().map(Command::Break).map_err(bad),
+        "watch" => parse_watch(rest),
         "delete" if rest.is_empty() => Ok(Command::Delete(None)),
         "delete" => number(name, rest).map(|number| Command::Delete(Some(number))),
         "print" if rest.is_empty() => {
@@ -120,32 +156,21 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
     }
 }
 
-pub fn help() -> String {
-    let usage = |words: &[&str], arguments: &str| {
-        let [long, short @ ..] = words else {
-            return String::new();
-        };
-        let short = if short.is_empty() { String::new() } else { format!(" ({})", short.join(", ")) };
-        format!("{long}{short} {arguments}").trim_end().to_owned()
-    };
-    let width = COMMANDS.iter().map(|(words, arguments, _)| usage(words, arguments).len()).max().unwrap_or(0);
-    let line = |(words, arguments, what): &(&[&str], &str, &str)| {
-        format!("  {:width$}  {what}\n", usage(words, arguments))
-    };
-    COMMANDS.iter().map(line).collect()
-}
-
-fn long_name(word: &str) -> Option<&'static str> {
-    let (words, _, _) = COMMANDS.iter().find(|(words, _, _)| words.contains(&word))?;
-    words.first().copied()
-}
-
 fn parse_set(rest: &str) -> Result<Command, NotACommand> {
     match rest.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             Ok(Command::Set { name: name.to_owned(), value: value.to_owned() })
         }
         Some(_) | None => Err(NotACommand::BadArgument("set what? write `set NAME = VALUE`".to_owned())),
+    }
+}
+
+fn parse_watch(rest: &str) -> Result<Command, NotACommand> {
+    match rest.parse() {
+        Ok(Place { spot: Spot::Function(name), terms }) => Ok(Command::Watch { name, terms }),
+        Ok(_) | Err(_) => Err(NotACommand::BadArgument(
+            "watch what? write `watch NAME`, or `watch NAME if CONDITION`".to_owned(),
+        )),
     }
 }
 
@@ -156,43 +181,6 @@ fn number<T: std::str::FromStr>(command: &str, text: &str) -> Result<T, NotAComm
 
 fn bad(error: impl std::fmt::Display) -> NotACommand {
     NotACommand::BadArgument(error.to_string())
-}
-
-fn unknown(word: &str) -> NotACommand {
-    let long_names = COMMANDS.iter().filter_map(|(words, _, _)| words.first().copied());
-    let ranked: Vec<(usize, &str)> = long_names.map(|name| (difference(word, name), name)).collect();
-    let best = ranked.iter().map(|(difference, _)| *difference).min().unwrap_or(0);
-    // With half of its letters changed a word is another word.
-    let is_close = best * 2 <= word.chars().count();
-    let closest: Vec<String> = match is_close {
-        true => ranked.iter().filter(|(difference, _)| *difference == best).map(quoted).collect(),
-        false => vec!["`help`".to_owned()],
-    };
-    NotACommand::Unknown { word: word.to_owned(), closest: closest.join(", ") }
-}
-
-fn quoted((_, name): &(usize, &str)) -> String {
-    format!("`{name}`")
-}
-
-/// How many letters must be changed to make one word the other; the beginning of a word is as good as the whole.
-fn difference(typed: &str, name: &str) -> usize {
-    if name.starts_with(typed) {
-        return 0;
-    }
-    let name: Vec<char> = name.chars().collect();
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    // Words that long are no commands, and the work must stay small.
-    for (index, letter) in typed.chars().take(32).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (column, other) in name.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[name.len()]
 }
 
 #[cfg(test)]
@@ -217,7 +205,12 @@ mod tests {
             (&["l 7"], Command::List(Some(7))),
             (&["frame 2", "f 2"], Command::Frame(2)),
             (&["thread 5"], Command::Thread(5)),
-            (&["help", "h", "help me"], Command::Help),
+            (&["help", "h"], Command::Help(help())),
+            (&["help p", "help print"], Command::Help(help_of("print").unwrap())),
+            (&["back", "reverse-step", "reverse-next"], Command::Back),
+            (&["reverse", "reverse-continue", "rc"], Command::Reverse),
+            (&["globals"], Command::Globals),
+            (&["watch total"], Command::Watch { name: "total".to_owned(), terms: Terms::default() }),
             (&["restart"], Command::Restart),
             (&["quit", "q"], Command::Quit),
             (&["kill"], Command::Kill),
@@ -230,21 +223,6 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_command_is_answered_with_the_closest_ones() {
-        for (word, closest) in [
-            ("nxt", "next"),
-            ("contniue", "continue"),
-            ("br", "break"),
-            ("thr", "threads"),
-            ("quut", "quit"),
-            ("xyzzy", "help"),
-        ] {
-            let error = parse(word).unwrap_err().to_string();
-            assert!(error.contains(&format!("`{closest}`")), "{error}");
-        }
-    }
-
-    #[test]
     fn a_wrong_argument_is_explained() {
         for (text, part) in [
             ("frame x", "takes a number"),
@@ -253,16 +231,12 @@ mod tests {
             ("set a", "set NAME = VALUE"),
             ("next 5", "takes nothing"),
             ("break 0", "not a place"),
+            ("watch", "watch NAME"),
+            ("watch 3", "watch NAME"),
+            ("help me", "no command `me`"),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
-    }
-
-    #[test]
-    fn the_help_has_every_command() {
-        let help = help();
-        assert_eq!(help.lines().count(), COMMANDS.len());
-        assert!(help.contains("print (p) EXPRESSION"), "{help}");
     }
 }

@@ -2,26 +2,19 @@
 //!
 //! A refused request is shown to the person and the session goes on; the others end it.
 
-use std::time::Duration;
-
-use breakroom_wire::FrameError;
-
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    #[error("{command} failed: {message}")]
-    Refused { command: String, message: String },
-    #[error("the debugger has not answered {command} for {} s; go on waiting or quit", patience.as_secs())]
-    Silent { command: String, patience: Duration },
-    #[error("the connection to the debugger ended while {waiting_for} was awaited: {reason}")]
-    Disconnected { waiting_for: String, reason: String },
-    #[error("the debugger cannot be written to: {source}; it has probably ended")]
-    Send { source: std::io::Error },
+    /// Told in a person's words, so the words of the protocol are not its cause as well.
+    #[error("{}", in_words(.0))]
+    Client(breakroom_client::Error),
     #[error("the commands cannot be read: {reason}; end the session and start it again")]
     Input { reason: String },
     #[error("nothing can be shown: {source}; is the terminal still there?")]
     Show { source: std::io::Error },
     #[error("there is no {what}; {advice}")]
     Missing { what: String, advice: String },
+    #[error("{name} cannot be watched: {reason}")]
+    NotWatched { name: String, reason: String },
     #[error("the program runs{by}; wait for its stop, or `pause` it")]
     Runs { by: String },
     #[error("the program has moved on: {by} resumed it; see where it is and type it again")]
@@ -30,33 +23,58 @@ pub enum Error {
     OnlyObserves { what: &'static str },
 }
 
+/// What could not be done when a request was refused.
+const REFUSED: [(&[&str], &str); 11] = [
+    (&["evaluate"], "cannot evaluate"),
+    (&["setVariable", "setExpression"], "cannot set it"),
+    (&["setBreakpoints", "setFunctionBreakpoints", "setDataBreakpoints"], "cannot set the breakpoint"),
+    (&["dataBreakpointInfo"], "cannot watch it"),
+    (&["continue"], "cannot continue"),
+    (&["next", "stepIn", "stepOut"], "cannot step"),
+    (&["stepBack", "reverseContinue"], "cannot go back"),
+    (&["stackTrace", "threads", "scopes", "variables"], "cannot look into the program"),
+    (&["pause"], "cannot pause"),
+    (&["restart"], "cannot restart"),
+    (&["breakroom/input"], "cannot give the program input"),
+];
+
+fn in_words(error: &breakroom_client::Error) -> String {
+    let breakroom_client::Error::Refused { command, message } = error else {
+        return error.to_string();
+    };
+    match REFUSED.iter().find(|(commands, _)| commands.contains(&command.as_str())) {
+        Some((_, words)) => format!("{words}: {message}"),
+        None => error.to_string(),
+    }
+}
+
+impl From<breakroom_client::Error> for Error {
+    fn from(error: breakroom_client::Error) -> Self {
+        Self::Client(error)
+    }
+}
+
 impl Error {
     /// Whether it costs only the command that it is about.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
-            Self::Refused { .. }
-            | Self::Silent { .. }
-            | Self::Missing { .. }
+            Self::Client(error) => !error.is_loss(),
+            Self::Missing { .. }
+            | Self::NotWatched { .. }
             | Self::Runs { .. }
             | Self::Moved { .. }
             | Self::OnlyObserves { .. } => true,
-            Self::Disconnected { .. } | Self::Send { .. } | Self::Input { .. } | Self::Show { .. } => false,
+            Self::Input { .. } | Self::Show { .. } => false,
         }
     }
 
     /// Whether the debugger is gone, of which its stream tells next.
     pub(crate) fn is_loss(&self) -> bool {
-        matches!(self, Self::Disconnected { .. } | Self::Send { .. })
+        matches!(self, Self::Client(error) if error.is_loss())
     }
-}
 
-/// Why the debugger's stream ended.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StreamEnd {
-    #[error("the debugger closed it")]
-    Closed,
-    #[error("{0}")]
-    Framing(#[from] FrameError),
-    #[error("it cannot be read any more: {0}")]
-    Read(#[from] std::io::Error),
+    /// Whether the debugger said no.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Client(breakroom_client::Error::Refused { .. }))
+    }
 }

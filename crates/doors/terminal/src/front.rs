@@ -17,12 +17,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::breakpoints::{Breakpoints, Target};
-use crate::client::{Client, Event};
 use crate::commands::Command;
 use crate::error::Error;
-use crate::model;
 use crate::view::{Paint, Screen};
 use crate::{Ending, Outcome, Place, Request, Setup, Spot};
+use breakroom_client::model;
+use breakroom_client::{Client, Event};
 use company::{Mover, plain_goodbye};
 use stop::Stop;
 use turn::{Line, Turn};
@@ -42,6 +42,7 @@ pub struct Front<'a, O> {
     last_step: Command,
     sources: HashMap<String, Vec<String>>,
     line: Line,
+    input: ProgramInput,
     /// How often others have resumed the program from a stop that was known here, and who did it last.
     moves: u64,
     last_other: String,
@@ -69,6 +70,13 @@ enum PauseAsked {
     Yes,
 }
 
+/// Whether the program can still be given something to read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ProgramInput {
+    Open,
+    Ended,
+}
+
 /// Who let the program run.
 enum Resumer {
     Me,
@@ -92,6 +100,7 @@ impl<'a, O: Write> Front<'a, O> {
             last_step: Command::Nothing,
             sources: HashMap::new(),
             line: Line::NotAsked,
+            input: ProgramInput::Open,
             moves: 0,
             last_other: String::new(),
             mover: None,
@@ -149,7 +158,7 @@ impl<'a, O: Write> Front<'a, O> {
         let breakpoints = &mut self.breakpoints;
         self.client.start(self.setup.request, arguments, |client| {
             refusals = breakpoints.send_all(client)?;
-            Ok(())
+            Ok::<_, Error>(())
         })?;
         self.introduce()?;
         for refusal in refusals {
@@ -161,8 +170,8 @@ impl<'a, O: Write> Front<'a, O> {
         if stop_at_entry && self.setup.request == Request::Attach {
             // A session that is joined may be stopped already, and then there is nothing to pause.
             match self.pause() {
-                Ok(()) | Err(Error::Refused { .. }) => {}
-                Err(error) => return Err(error),
+                Err(error) if !error.is_refusal() => return Err(error),
+                Ok(()) | Err(_) => {}
             }
         }
         Ok(())

@@ -4,11 +4,10 @@
 //! It does not look for terminals itself: the caller says whether a person types and whether colours are wanted.
 
 mod breakpoints;
-pub mod client;
 mod commands;
 mod error;
 mod front;
-mod model;
+mod keys;
 mod place;
 mod view;
 
@@ -16,7 +15,7 @@ use std::io::{BufRead, Read, Write};
 
 use serde_json::Value;
 
-pub use client::Client;
+pub use breakroom_client::{Client, Request};
 pub use error::Error;
 pub use place::{Place, Spot, Terms};
 
@@ -36,23 +35,6 @@ pub struct Setup {
     pub name: String,
     /// The id or name of the session that is joined, if it was said.
     pub session: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Request {
-    Launch,
-    Attach,
-    /// Takes part in what others are debugging, as it is.
-    Join,
-}
-
-impl Request {
-    fn command(self) -> &'static str {
-        match self {
-            Self::Launch => "launch",
-            Self::Attach | Self::Join => "attach",
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +70,9 @@ pub fn run_with(
     input: impl BufRead + Send + 'static,
     output: &mut impl Write,
 ) -> Result<Outcome, Error> {
-    client.listen_to(input);
+    match setup.interactive {
+        true => client.listen_to(keys::Keys::new(input)),
+        false => client.listen_to(input),
+    }
     front::Front::new(client, setup, output).run()
 }

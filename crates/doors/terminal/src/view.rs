@@ -6,7 +6,7 @@ mod screen;
 
 use serde_json::Value;
 
-use crate::model::{Frame, Variable};
+use breakroom_client::model::{self, Frame, Source, Variable};
 
 pub use screen::Screen;
 
@@ -52,14 +52,33 @@ pub fn place(frame: &Frame) -> String {
     }
 }
 
+/// `t.ez:3:5: `, of what a debugger says about a place; nothing if it names none.
+pub fn origin(output: &Value) -> String {
+    let Some((source, line)) = Source::read(&output["source"]).zip(model::integer(&output["line"])) else {
+        return String::new();
+    };
+    match model::integer(&output["column"]) {
+        Some(column) => format!("{}:{line}:{column}: ", source.name),
+        None => format!("{}:{line}: ", source.name),
+    }
+}
+
 /// How the hub begins what it adds to a debugger's description: whose breakpoint it is, who resumed, what was in doubt.
 const ADDED: [&str; 3] = [", set by ", " (resumed by ", "; "];
+
+/// What a debugger's own description says beyond the reason: the program stands where it has been before.
+const PAST: [&str; 2] = ["in the past", "the beginning of what is remembered"];
 
 /// What a stop says beyond its reason: `: ZeroDivisionError: division by zero`, `, set by Ann (resumed by Bob)`.
 pub fn detail(stopped: &Value) -> String {
     let text = stopped["text"].as_str().unwrap_or_default();
     let description = stopped["description"].as_str().unwrap_or_default();
     let added = ADDED.iter().filter_map(|word| description.find(word)).min();
+    let (own, rest) = description.split_at(added.unwrap_or(description.len()));
+    if PAST.contains(&own) {
+        let text = if text.is_empty() { String::new() } else { format!(": {}", value(text)) };
+        return format!("{text}, {own}{}", value(rest));
+    }
     // Elsewhere a debugger's own description only repeats the reason.
     let description = match (stopped["reason"].as_str(), added) {
         (Some("exception"), _) => description,
@@ -124,16 +143,16 @@ pub fn stack(frames: &[Frame], selected: usize, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{FrameId, Source};
+    use breakroom_client::model::{FrameId, Source};
     use serde_json::json;
 
     fn frame(name: &str, source: Option<&str>, line: i64) -> Frame {
         let source = source.map(|name| Source { name: name.to_owned(), path: None, reference: None });
-        Frame { id: FrameId(1), name: name.to_owned(), line, source }
+        Frame { id: FrameId(1), name: name.to_owned(), line, column: 1, source }
     }
 
     fn variable(name: &str, value: &str) -> Variable {
-        Variable { name: name.to_owned(), value: value.to_owned() }
+        Variable { name: name.to_owned(), value: value.to_owned(), kind: String::new() }
     }
 
     #[test]
@@ -161,6 +180,11 @@ mod tests {
                 ", set by Ann (resumed by Bob)",
             ),
             (json!({"reason": "step", "description": "step (resumed by Bob)"}), " (resumed by Bob)"),
+            (json!({"reason": "step", "description": "in the past"}), ", in the past"),
+            (
+                json!({"reason": "data breakpoint", "text": "a was 1", "description": "in the past (resumed by Bob)"}),
+                ": a was 1, in the past (resumed by Bob)",
+            ),
             (
                 json!({"reason": "exception", "text": "bad", "description": "exception (resumed by Bob)"}),
                 ": bad: exception (resumed by Bob)",

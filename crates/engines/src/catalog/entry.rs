@@ -70,8 +70,11 @@ pub struct Entry {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Candidate {
-    /// The first of these that exists is started.
+    /// The first of these that exists is started; `{{breakroom}}` is the running program itself.
     pub programs: Vec<String>,
+    /// Programs that the adapter starts in its turn; without each of these in PATH this candidate is none.
+    #[serde(default)]
+    pub needs_programs: Vec<String>,
     /// A file or folder in the adapters folder without which this candidate is none.
     #[serde(default)]
     pub needs: Option<String>,
@@ -91,6 +94,9 @@ pub struct VersionQuery {
     /// A program in the same folder that knows it; by default the adapter's own program.
     #[serde(default)]
     pub beside: Option<String>,
+    /// A program in PATH that knows it.
+    #[serde(default)]
+    pub of: Option<String>,
     pub args: Vec<String>,
 }
 

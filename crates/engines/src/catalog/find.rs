@@ -13,6 +13,9 @@ use crate::probe;
 use crate::project::Trust;
 use crate::spec::AdapterSpec;
 
+/// Stands in `programs` for the program that runs now: adapters of our own are part of it.
+const OURSELVES: &str = "{{breakroom}}";
+
 /// An adapter that is installed.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -60,10 +63,11 @@ impl Entry {
     /// Runs the program that knows; None if it does not answer in time or with nothing like a version.
     pub fn version(&self, found: &Found, context: &Context) -> Option<String> {
         let query = found.version.as_ref()?;
-        let program = match &query.beside {
+        let program = match (&query.beside, &query.of) {
             // The name in PATH is often a link into the folder where both programs are.
-            Some(name) => found.program.canonicalize().ok()?.with_file_name(name),
-            None => found.program.clone(),
+            (Some(name), _) => found.program.canonicalize().ok()?.with_file_name(name),
+            (None, Some(name)) => context.which(name)?,
+            (None, None) => found.program.clone(),
         };
         let answer = probe::run(&program, &query.args, context)?;
         version_in(&answer.stdout).or_else(|| version_in(&answer.stderr))
@@ -76,15 +80,24 @@ impl Candidate {
         if needed.as_ref().is_some_and(|path| !path.exists()) {
             return None;
         }
+        let started: Option<Vec<PathBuf>> =
+            self.needs_programs.iter().map(|name| context.which(name)).collect();
+        // We may be called by that name ourselves, and are not what is looked for.
+        let started = started.filter(|started| !started.iter().any(|program| is_this_program(program)))?;
         let in_adapters = || {
             self.programs.iter().map(|name| adapters.join("bin").join(name)).find(|path| is_executable(path))
         };
-        let in_path = || self.programs.iter().find_map(|name| context.which(&from_home(name, context)));
+        let in_path = || {
+            self.programs.iter().find_map(|name| match name.as_str() {
+                OURSELVES => this_program(),
+                name => context.which(&from_home(name, context)),
+            })
+        };
         let program = in_adapters().or_else(in_path)?;
         if !self.check.is_empty() && !probe::run(&program, &self.check, context)?.succeeded {
             return None;
         }
-        let path = needed.unwrap_or_else(|| program.clone());
+        let path = needed.or(started.into_iter().next()).unwrap_or_else(|| program.clone());
         // Arguments are text; a folder that is not cannot be named in them.
         let (path_text, adapters_text) = (path.to_str()?, adapters.to_str()?);
         let fill = |arg: &String| arg.replace("{{path}}", path_text).replace("{{adapters}}", adapters_text);
@@ -92,19 +105,33 @@ impl Candidate {
         args.extend(self.args.iter().map(fill));
         let version = self.version.as_ref().map(|query| VersionQuery {
             beside: query.beside.clone(),
+            of: query.of.clone(),
             args: query.args.iter().map(fill).collect(),
         });
         Some(Found { path, args, program, version })
     }
 
     fn describe(&self) -> String {
-        let programs = self.programs.join(", ");
+        let programs = self.programs.join(", ").replace(OURSELVES, "breakroom");
         match &self.needs {
             Some(needed) => format!("{needed} in the adapters folder with {programs}"),
+            None if !self.needs_programs.is_empty() => self.needs_programs.join(", "),
             None if self.check.is_empty() => programs,
             None => format!("{programs} where `{}` works", self.check.join(" ")),
         }
     }
+}
+
+fn this_program() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?;
+    // What the kernel adds when the file was replaced, as by an update; the new one is as good.
+    let replaced = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
+    [Some(path), replaced].into_iter().flatten().find(|path| is_executable(path))
+}
+
+fn is_this_program(program: &Path) -> bool {
+    let same = |own: PathBuf| own.canonicalize().ok() == program.canonicalize().ok();
+    this_program().is_some_and(same)
 }
 
 fn from_home(program: &str, context: &Context) -> String {
@@ -166,6 +193,19 @@ mod tests {
     }
 
     #[test]
+    fn a_link_to_ourselves_is_no_other_debugger() {
+        let home = tempfile::tempdir().unwrap();
+        let link = home.path().join("ez");
+        std::os::unix::fs::symlink(this_program().unwrap(), &link).unwrap();
+        let context = context(home.path(), home.path().to_str().unwrap());
+        let catalog = Catalog::load(&context).unwrap();
+        assert!(catalog.by_type("ez-debugserver").unwrap().find(&context).is_err());
+        std::fs::remove_file(&link).unwrap();
+        program(&link, "#!/bin/sh\n");
+        assert_eq!(catalog.by_type("ez-debugserver").unwrap().find(&context).unwrap().path, link);
+    }
+
+    #[test]
     fn an_adapter_that_needs_an_interpreter_is_started_with_it() {
         let home = tempfile::tempdir().unwrap();
         let python = home.path().join("bin/python");
@@ -206,6 +246,25 @@ mod tests {
         let entry = catalog.by_type("debugpy").unwrap();
         let found = entry.find(&context).unwrap();
         assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
+    }
+
+    #[test]
+    fn an_adapter_of_our_own_is_the_running_program_and_needs_what_it_starts() {
+        let home = tempfile::tempdir().unwrap();
+        let ez = home.path().join("bin/ez");
+        let context = context(home.path(), ez.parent().unwrap().to_str().unwrap());
+        let catalog = Catalog::load(&context).unwrap();
+        let own = std::env::current_exe().unwrap();
+        let built_in = catalog.by_type("ez").unwrap().find(&context).unwrap();
+        assert_eq!(built_in.args, [own.to_str().unwrap(), "ez", "dap"]);
+        let entry = catalog.by_type("ez-debugserver").unwrap();
+        let error = entry.find(&context).unwrap_err().to_string();
+        assert!(error.contains("ez") && error.contains("install"), "{error}");
+        program(&ez, "#!/bin/sh\n[ \"$1\" = version ] && echo 'EZ v0.39.1'\n");
+        let found = entry.find(&context).unwrap();
+        assert_eq!(found.path, ez);
+        assert_eq!(found.args, [own.to_str().unwrap(), "ez", "dap", "--", "ez", "debugserver"]);
+        assert_eq!(entry.version(&found, &context).unwrap(), "0.39.1");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Requests that are for the hub itself.
+//! Requests that are for the hub itself, and the one of the same family that is not.
 
 use breakroom_session::{Input, Verb};
 use serde_json::json;
@@ -42,5 +42,18 @@ fn an_observer_ends_no_session() {
     let (mut rig, _, _, _) = Rig::shared();
     let watcher = rig.bring("Watcher", json!({}), json!({"role": "observe"}));
     let seq = rig.request(watcher, "breakroom/kill", json!({"session": "x"}));
+    assert_eq!(rig.refusal(watcher, seq).0, 9017);
+}
+
+#[test]
+fn what_a_program_is_to_read_goes_to_its_engine() {
+    let (mut rig, _, bob, node) = Rig::shared();
+    let seq = rig.request(bob, "breakroom/input", json!({"text": "x\n"}));
+    let asked = rig.got(node, "breakroom/input");
+    assert_eq!(asked["arguments"], json!({"text": "x\n"}));
+    rig.answer(node, &asked, json!({}));
+    assert_eq!(rig.response(bob, seq)["success"], true);
+    let watcher = rig.bring("Watcher", json!({}), json!({"role": "observe"}));
+    let seq = rig.request(watcher, "breakroom/input", json!({"text": "x\n"}));
     assert_eq!(rig.refusal(watcher, seq).0, 9017);
 }

@@ -143,6 +143,7 @@ fn what_an_adapter_prints_between_messages_is_junk() {
         (format!("hello{two}"), vec![junk("hello"), message("{}")]),
         (format!("{two}\nhello\n\n{two}"), vec![message("{}"), junk("hello\n\n"), message("{}")]),
         (format!("ccccontent-Length: 2\n\n{{}}{two}"), vec![junk("ccc"), message("{}"), message("{}")]),
+        ("xContent-Length: 2 \x0c\r\n\r\n{}".to_owned(), vec![junk("x"), message("{}")]),
         (
             format!("DAP server listening at: 1\n{two}"),
             vec![junk("DAP server listening at: 1\n"), message("{}")],

@@ -6,13 +6,13 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::Place;
-use crate::breakpoints;
-use crate::client::Happening;
-use crate::commands::{self, Command};
+use crate::breakpoints::{self, Target};
+use crate::commands::Command;
 use crate::error::Error;
-use crate::front::{Front, PauseAsked, Position, Resumer};
-use crate::model::ThreadId;
+use crate::front::{Front, PauseAsked, Position, ProgramInput, Resumer};
+use crate::{Place, Terms};
+use breakroom_client::Happening;
+use breakroom_client::model::ThreadId;
 
 /// What is done after a command.
 pub(super) enum Then {
@@ -23,19 +23,32 @@ pub(super) enum Then {
 
 impl<O: Write> Front<'_, O> {
     pub(super) fn obey(&mut self, command: Command) -> Result<Then, Error> {
+        if let (true, Some(what)) = (self.observes(), command.deed()) {
+            return Err(Error::OnlyObserves { what });
+        }
         match command {
             Command::Quit => return Ok(Then::Quit),
-            Command::Kill if self.observes() => return Err(Error::OnlyObserves { what: "kill" }),
             Command::Kill => return Ok(Then::Kill),
             Command::Restart => self.restart()?,
             Command::Nothing => {}
-            Command::Continue | Command::Next | Command::Step | Command::Out => self.resume(command)?,
+            Command::Continue
+            | Command::Next
+            | Command::Step
+            | Command::Out
+            | Command::Back
+            | Command::Reverse => self.resume(command)?,
+            Command::Input(text) => self.give_input(&text)?,
             Command::Break(place) => self.set_breakpoint(place)?,
+            Command::Watch { name, terms } => {
+                let target = self.watched(&name)?;
+                self.add_breakpoint(target, terms)?;
+            }
             Command::ListBreakpoints => self.list_breakpoints()?,
             Command::Delete(number) => self.delete_breakpoints(number)?,
             Command::Print(expression) => self.print(&expression)?,
             Command::Set { name, value } => self.set(&name, &value)?,
             Command::Locals => self.show_locals()?,
+            Command::Globals => self.show_globals()?,
             Command::Backtrace => self.show_stack()?,
             Command::Frame(index) => self.select_frame(Some(index))?,
             Command::Up => self.move_frame(1)?,
@@ -45,7 +58,7 @@ impl<O: Write> Front<'_, O> {
             Command::Thread(id) => self.select_thread(ThreadId(id))?,
             Command::Pause if matches!(self.position, Position::Running { .. }) => self.pause()?,
             Command::Pause => self.screen.say("the program is stopped already")?,
-            Command::Help => self.screen.say(&commands::help())?,
+            Command::Help(text) => self.screen.say(&text)?,
         }
         Ok(Then::ReadOn)
     }
@@ -55,8 +68,16 @@ impl<O: Write> Front<'_, O> {
             Command::Next => "next",
             Command::Step => "stepIn",
             Command::Out => "stepOut",
+            Command::Back => "stepBack",
+            Command::Reverse => "reverseContinue",
             _ => "continue",
         };
+        if matches!(command, Command::Back | Command::Reverse) && !self.client.can("supportsStepBack") {
+            return Err(Error::Missing {
+                what: "way back".to_owned(),
+                advice: "this debugger only goes forwards, or was told to remember nothing".to_owned(),
+            });
+        }
         let moves = self.moves;
         // An interrupt typed at the prompt was not meant for the run that begins now.
         while let Some(happening) = self.client.happened() {
@@ -74,7 +95,7 @@ impl<O: Write> Front<'_, O> {
         let body = self.client.request(request, json!({"threadId": thread.0}))?;
         self.last_step = command;
         self.position = Position::Running { pause: PauseAsked::No, by: Resumer::Me };
-        if request != "continue" {
+        if !matches!(request, "continue" | "reverseContinue") {
             return Ok(());
         }
         // Absent means that all threads run again, and then their stops are over too.
@@ -87,7 +108,32 @@ impl<O: Write> Front<'_, O> {
         }
     }
 
+    pub(super) fn give_input(&mut self, text: &str) -> Result<(), Error> {
+        if !self.takes_input() {
+            return Err(Error::Missing {
+                what: "way to the program's input".to_owned(),
+                advice: "this debugger has none".to_owned(),
+            });
+        }
+        self.client.request("breakroom/input", json!({"text": format!("{text}\n")}))?;
+        Ok(())
+    }
+
+    /// Nothing more comes for the program to read.
+    pub(super) fn end_input(&mut self) -> Result<(), Error> {
+        self.input = ProgramInput::Ended;
+        self.client.request("breakroom/input", json!({"end": true}))?;
+        Ok(())
+    }
+
+    pub(super) fn takes_input(&self) -> bool {
+        self.client.can("supportsBreakroomInput")
+    }
+
     pub(super) fn pause(&mut self) -> Result<(), Error> {
+        if self.observes() {
+            return Err(Error::OnlyObserves { what: "pause" });
+        }
         let thread = self.any_thread()?;
         self.client.request("pause", json!({"threadId": thread.0}))?;
         if let Position::Running { pause, .. } = &mut self.position {
@@ -98,7 +144,11 @@ impl<O: Write> Front<'_, O> {
 
     fn set_breakpoint(&mut self, place: Place) -> Result<(), Error> {
         let target = self.resolve(&place)?;
-        let number = self.breakpoints.add(target, place.terms, &mut self.client)?;
+        self.add_breakpoint(target, place.terms)
+    }
+
+    fn add_breakpoint(&mut self, target: Target, terms: Terms) -> Result<(), Error> {
+        let number = self.breakpoints.add(target, terms, &mut self.client)?;
         let text = self.breakpoints.get(number).map(|breakpoint| breakpoint.describe()).unwrap_or_default();
         self.screen.say(&text)
     }
@@ -118,8 +168,8 @@ impl<O: Write> Front<'_, O> {
     pub(super) fn everybodys_breakpoints(&mut self) -> Result<Vec<Value>, Error> {
         match self.client.request("breakroom/breakpoints", json!({})) {
             Ok(body) => Ok(body["breakpoints"].as_array().cloned().unwrap_or_default()),
-            Err(Error::Refused { .. } | Error::Silent { .. }) => Ok(Vec::new()),
-            Err(error) => Err(error),
+            Err(error) if error.is_loss() => Err(error.into()),
+            Err(_) => Ok(Vec::new()),
         }
     }
 

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::commands::Command;
 use crate::error::Error;
-use crate::front::{Front, GOODBYE_PATIENCE, PauseAsked, Position, Resumer};
-use crate::model::{self, ThreadId};
+use crate::front::{Front, GOODBYE_PATIENCE, PauseAsked, Position, ProgramInput, Resumer};
 use crate::{Request, view};
+use breakroom_client::model::{self, ThreadId};
 
 /// Somebody else who resumed the program, and the word for it.
 pub(super) struct Mover {
@@ -124,6 +124,7 @@ impl<O: Write> Front<'_, O> {
         }
         if command == "restart" {
             self.mover = Some(Mover { name: name.to_owned(), deed: "restarted" });
+            self.input = ProgramInput::Open;
             if let Position::Stopped(_) = self.position {
                 // That it runs again is told next, with the same words.
                 return Ok(());
@@ -185,6 +186,7 @@ impl<O: Write> Front<'_, O> {
         }
         self.client.request("restart", json!({}))?;
         self.waiting_stops.clear();
+        self.input = ProgramInput::Open;
         self.last_step = Command::Nothing;
         self.position = Position::Running { pause: PauseAsked::No, by: Resumer::Me };
         Ok(())

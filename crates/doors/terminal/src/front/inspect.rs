@@ -5,10 +5,11 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::stop::{MOST_LOCALS, Stop};
+use crate::breakpoints::Target;
 use crate::error::Error;
 use crate::front::{Front, Position};
-use crate::model::{self, FrameId, Scope, ThreadId, Variable, VariablesReference};
 use crate::view;
+use breakroom_client::model::{self, FrameId, Scope, ThreadId, Variable, VariablesReference};
 
 const LINES_AROUND_A_FRAME: i64 = 2;
 const LINES_AROUND_A_LISTING: i64 = 5;
@@ -29,14 +30,20 @@ impl<O: Write> Front<'_, O> {
         })
     }
 
-    /// The scopes that are shown as locals: the first cheap one, and its arguments if they are apart.
-    fn local_scopes(&mut self) -> Result<Vec<Scope>, Error> {
+    fn scopes(&mut self) -> Result<Vec<Scope>, Error> {
         let frame = self.frame_id()?;
         let body = self.client.request("scopes", json!({"frameId": frame.0}))?;
-        let mut scopes: Vec<Scope> = model::list(&body["scopes"], Scope::read);
+        Ok(model::list(&body["scopes"], Scope::read))
+    }
+
+    /// The scopes that are shown as locals: the first cheap one, its arguments if they are apart, and the blocks around
+    /// it if the debugger has a scope for each.
+    fn local_scopes(&mut self) -> Result<Vec<Scope>, Error> {
+        let mut scopes = self.scopes()?;
         scopes.retain(|scope| !scope.expensive);
         let arguments = scopes.iter().take_while(|scope| scope.arguments).count();
-        scopes.truncate(arguments + 1);
+        let around = scopes.split_off(scopes.len().min(arguments + 1));
+        scopes.extend(around.into_iter().filter(|scope| scope.hint == "locals"));
         Ok(scopes)
     }
 
@@ -48,9 +55,12 @@ impl<O: Write> Front<'_, O> {
     }
 
     pub(super) fn locals(&mut self) -> Result<Vec<Variable>, Error> {
-        let mut locals = Vec::new();
+        let mut locals: Vec<Variable> = Vec::new();
         for scope in self.local_scopes()? {
-            locals.extend(self.variables(scope.reference)?);
+            let mut variables = self.variables(scope.reference)?;
+            // The innermost of a name hides the others, as it does in the program.
+            variables.retain(|variable| locals.iter().all(|inner| inner.name != variable.name));
+            locals.extend(variables);
         }
         Ok(locals)
     }
@@ -60,11 +70,30 @@ impl<O: Write> Front<'_, O> {
         self.screen.say(&view::variables(&locals, MOST_LOCALS, "  "))
     }
 
+    pub(super) fn show_globals(&mut self) -> Result<(), Error> {
+        let mut scopes = self.scopes()?;
+        let has_globals = |scope: &Scope| scope.name.to_lowercase().starts_with("global");
+        scopes.retain(|scope| scope.hint == "globals" || has_globals(scope));
+        let mut globals = Vec::new();
+        for scope in &scopes {
+            globals.extend(self.variables(scope.reference)?);
+        }
+        match globals.is_empty() {
+            true => self.screen.say("there are no globals here"),
+            false => self.screen.say(&view::variables(&globals, MOST_LOCALS, "  ")),
+        }
+    }
+
     pub(super) fn print(&mut self, expression: &str) -> Result<(), Error> {
         let body = self.evaluate(expression, "watch")?;
         let result = model::text(&body["result"]);
+        let children = model::children(&body);
+        if result.is_empty() && children.is_none() {
+            // It was done for its effect.
+            return self.screen.say("done");
+        }
         self.screen.say(&format!("{expression} = {}", view::value(&result)))?;
-        match model::children(&body) {
+        match children {
             Some(reference) if tells_little(&result) => {
                 let fields = self.variables(reference)?;
                 self.screen.say(&view::variables(&fields, MOST_LOCALS, "  "))
@@ -75,12 +104,16 @@ impl<O: Write> Front<'_, O> {
 
     fn evaluate(&mut self, expression: &str, context: &str) -> Result<Value, Error> {
         let frame = self.frame_id()?;
-        self.client
-            .request("evaluate", json!({"expression": expression, "frameId": frame.0, "context": context}))
+        let arguments = json!({"expression": expression, "frameId": frame.0, "context": context});
+        Ok(self.client.request("evaluate", arguments)?)
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        let new = match self.holder_of(name)? {
+        let holder = match self.client.can("supportsSetVariable") {
+            true => self.holder_of(name)?,
+            false => None,
+        };
+        let new = match holder {
             Some(holder) => {
                 let arguments = json!({"variablesReference": holder.0, "name": name, "value": value});
                 self.client.request("setVariable", arguments)?["value"].take()
@@ -99,11 +132,31 @@ impl<O: Write> Front<'_, O> {
         self.screen.say(&format!("{name} = {}", view::value(shown)))
     }
 
-    /// The scope in which a variable of this name can be set, if the debugger can do that at all.
-    fn holder_of(&mut self, name: &str) -> Result<Option<VariablesReference>, Error> {
-        if !self.client.can("supportsSetVariable") {
-            return Ok(None);
+    /// Where changes of a variable can be waited for.
+    pub(super) fn watched(&mut self, name: &str) -> Result<Target, Error> {
+        if !self.client.can("supportsDataBreakpoints") {
+            return Err(Error::Missing {
+                what: "watching of variables in this debugger".to_owned(),
+                advice: "use `break PLACE if CONDITION` where it may change".to_owned(),
+            });
         }
+        let frame = self.frame_id()?;
+        // A name alone would be an expression to some debuggers, and its value an address.
+        let question = match self.holder_of(name)? {
+            Some(holder) => json!({"variablesReference": holder.0, "name": name}),
+            None => json!({"name": name, "frameId": frame.0}),
+        };
+        let info = self.client.request("dataBreakpointInfo", question)?;
+        match info["dataId"].as_str() {
+            Some(id) => Ok(Target::Data { name: name.to_owned(), id: id.to_owned() }),
+            None => {
+                Err(Error::NotWatched { name: name.to_owned(), reason: model::text(&info["description"]) })
+            }
+        }
+    }
+
+    /// The scope of the innermost variable of this name.
+    fn holder_of(&mut self, name: &str) -> Result<Option<VariablesReference>, Error> {
         for scope in self.local_scopes()? {
             let variables = self.variables(scope.reference)?;
             if variables.iter().any(|variable| variable.name == name) {

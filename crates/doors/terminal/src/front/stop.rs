@@ -4,11 +4,11 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::client::{Event, Happening};
 use crate::error::Error;
 use crate::front::{Front, Position};
-use crate::model::{self, Frame, ThreadId};
 use crate::view;
+use breakroom_client::model::{self, Frame, ThreadId};
+use breakroom_client::{Event, Happening};
 
 /// Deeper stacks are nearly always a recursion, of which these tell enough.
 const MOST_FRAMES: usize = 100;
@@ -89,7 +89,7 @@ impl<O: Write> Front<'_, O> {
                 _ => false,
             },
             Happening::Disconnected { .. } => true,
-            Happening::Interrupt | Happening::Typed(_) => false,
+            Happening::Answered(_) | Happening::Interrupt | Happening::Typed(_) => false,
         })
     }
 
@@ -135,8 +135,16 @@ impl<O: Write> Front<'_, O> {
         let Some(lines) = self.source_lines(&frame) else {
             return Ok(());
         };
-        let text = view::source(lines, line.unwrap_or(frame.line), around, frame.line, paint);
-        self.screen.say(&text)
+        let count = lines.len();
+        let wanted = line.unwrap_or(frame.line);
+        let text = view::source(lines, wanted, around, frame.line, paint);
+        match line {
+            Some(line) if text.is_empty() => Err(Error::Missing {
+                what: format!("line {line}"),
+                advice: format!("the file has {count} lines"),
+            }),
+            Some(_) | None => self.screen.say(&text),
+        }
     }
 
     fn source_lines(&mut self, frame: &Frame) -> Option<&Vec<String>> {

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::client::{Event, Happening, Typed};
 use crate::commands::{self, Command};
 use crate::error::Error;
-use crate::front::{Front, PauseAsked, Position, Resumer};
-use crate::model::{self, ThreadId};
+use crate::front::{Front, PauseAsked, Position, ProgramInput, Resumer};
+use crate::{keys, view};
+use breakroom_client::model::{self, ThreadId};
+use breakroom_client::{Event, Happening, Typed};
 
 const PROMPT: &str = "(breakroom) ";
 /// A program that prints gets no prompt after each line of it.
@@ -45,6 +46,18 @@ impl<O: Write> Front<'_, O> {
                 Position::Leaving => return Ok(Turn::Leave),
                 Position::Running { .. } | Position::Stopped(_) => {}
             }
+            if self.runs_with_input() {
+                match self.setup.interactive {
+                    true => self.pass_input_on()?,
+                    false => self.look_ahead()?,
+                }
+                // It may have stopped or ended by now, and then there is nothing to wait for.
+                if self.runs_with_input() {
+                    let happening = self.client.next_happening();
+                    self.take_in(happening)?;
+                }
+                continue;
+            }
             if let Line::Came { typed, moves } = &self.line {
                 let (typed, moves) = (typed.clone(), *moves);
                 self.line = Line::NotAsked;
@@ -63,9 +76,81 @@ impl<O: Write> Front<'_, O> {
         }
     }
 
+    /// While the program runs by this one's doing it may wait for something to read, and then no stop comes without it.
+    fn runs_with_input(&self) -> bool {
+        matches!(self.position, Position::Running { by: Resumer::Me, .. }) && self.takes_input()
+    }
+
+    /// What a person types is for the program.
+    fn pass_input_on(&mut self) -> Result<(), Error> {
+        if self.input == ProgramInput::Ended {
+            return Ok(());
+        }
+        if let Line::Came { typed: Typed::Line(line), .. } = &self.line {
+            let text = String::from_utf8_lossy(line).trim_end_matches(['\r', '\n']).to_owned();
+            self.line = Line::NotAsked;
+            let given = self.give_input(&text);
+            self.bear(given)?;
+        }
+        if let Line::Came { typed: Typed::End, .. } = &self.line {
+            self.line = Line::NotAsked;
+            let ended = self.end_input();
+            self.screen.murmur("the program's input has ended")?;
+            return self.bear(ended);
+        }
+        self.ask_for_line();
+        Ok(())
+    }
+
+    /// Of what is piped in only lines for the program are taken before the stop that the others are meant for.
+    fn look_ahead(&mut self) -> Result<(), Error> {
+        match &self.line {
+            Line::Came { typed: Typed::Line(line), .. } => {
+                if let Ok(Command::Input(text)) = commands::parse(&String::from_utf8_lossy(line)) {
+                    self.line = Line::NotAsked;
+                    let given = self.give_input(&text);
+                    self.bear(given)?;
+                }
+            }
+            // Of a session that was joined, others may still give it some.
+            Line::Came { typed: Typed::End, .. } if self.input == ProgramInput::Open && !self.is_joined() => {
+                let ended = self.end_input();
+                self.bear(ended)?;
+            }
+            Line::Came { .. } | Line::NotAsked | Line::Asked => {}
+        }
+        self.ask_for_line();
+        Ok(())
+    }
+
+    fn ask_for_line(&mut self) {
+        if matches!(self.line, Line::NotAsked) {
+            self.client.want_line();
+            self.line = Line::Asked;
+        }
+    }
+
+    /// Complains if the program was not given something, unless it has ended, of which is told next.
+    fn bear(&mut self, given: Result<(), Error>) -> Result<(), Error> {
+        match given {
+            Err(error) if error.is_loss() => Ok(()),
+            Err(error) if error.is_passing() => {
+                self.take_in_what_happened()?;
+                match self.position {
+                    Position::Ended { .. } => Ok(()),
+                    _ => self.screen.complain(&error.to_string()),
+                }
+            }
+            given => given,
+        }
+    }
+
     fn understand(&mut self, typed: Typed, moves: u64) -> Result<Command, Misunderstood> {
         let line = match typed {
-            Typed::Line(line) => line,
+            Typed::Line(line) => String::from_utf8_lossy(&line).into_owned(),
+            Typed::TooLong => {
+                return Err(Misunderstood::Refused("that line is too long for a command".to_owned()));
+            }
             Typed::End => return Ok(Command::Quit),
             Typed::Broken { reason } => return Err(Misunderstood::Broken(Error::Input { reason })),
         };
@@ -100,10 +185,7 @@ impl<O: Write> Front<'_, O> {
             }
             self.screen.prompt(PROMPT)?;
         }
-        if is_new {
-            self.client.want_line();
-            self.line = Line::Asked;
-        }
+        self.ask_for_line();
         Ok(true)
     }
 
@@ -120,6 +202,10 @@ impl<O: Write> Front<'_, O> {
             Happening::Event(event) => self.take_in_event(event),
             Happening::Typed(typed) => {
                 self.screen.typed();
+                let typed = match typed {
+                    Typed::Line(line) if self.setup.interactive && line == keys::END => Typed::End,
+                    typed => typed,
+                };
                 self.line = Line::Came { typed, moves: self.moves };
                 Ok(())
             }
@@ -130,6 +216,7 @@ impl<O: Write> Front<'_, O> {
                 Ok(())
             }
             Happening::Interrupt => self.interrupt(),
+            Happening::Answered(_) => Ok(()),
         }
     }
 
@@ -187,7 +274,7 @@ impl<O: Write> Front<'_, O> {
         match body["category"].as_str().unwrap_or("console") {
             "stdout" | "stderr" => self.screen.program(text),
             "telemetry" => Ok(()),
-            _ => self.screen.console(text),
+            _ => self.screen.console(&format!("{}{text}", view::origin(body))),
         }
     }
 }
@@ -201,8 +288,8 @@ enum Misunderstood {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Client;
     use crate::{Request, Setup};
+    use breakroom_client::Client;
 
     #[test]
     fn a_resume_that_was_typed_for_a_stop_that_is_over_resumes_nothing() {
@@ -221,7 +308,7 @@ mod tests {
         front.position = Position::Stopped(crate::front::Stop::unknown(None));
         front.went_on(&Value::Null).unwrap();
         front.position = Position::Stopped(crate::front::Stop::unknown(None));
-        let typed = |line: &str| Typed::Line(line.to_owned());
+        let typed = |line: &str| Typed::Line(line.as_bytes().to_owned());
         let Err(Misunderstood::Refused(reason)) = front.understand(typed("c"), 0) else {
             panic!("it was typed before the program went on");
         };

@@ -3,8 +3,8 @@
 use breakroom_door_terminal::{Ending, Request, Setup};
 use serde_json::{Value, json};
 
-use crate::peer::{Say, stopped};
 use crate::stage::{PROMPT, Stage};
+use breakroom_testkit::scripted::{Say, stopped};
 
 fn as_usual(_: &str, _: &Value) -> Option<Vec<Say>> {
     None

@@ -3,15 +3,15 @@
 // The lints let tests unwrap, but do not count a test's helpers as tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod client;
 mod company;
-mod peer;
+mod input;
+mod looking;
 mod stage;
 
 use std::io::{Cursor, Write};
 
 use breakroom_door_terminal::{Client, Ending, Error, Outcome, Request, Setup, run, run_with};
-use peer::{Say, output, program, stopped};
+use breakroom_testkit::scripted::{self as peer, Say, output, program, stopped};
 use serde_json::{Value, json};
 
 const SOURCE: &str = "def add(a, b):\n    return a + b\n\nprint(add(40, 2))\n";
@@ -272,9 +272,9 @@ fn a_refused_command_is_shown_and_the_next_one_works() {
     assert_eq!(
         rest,
         "error: there is no command `nxt`; did you mean `next`?\n\
-         error: continue failed: not now\n\
+         error: cannot continue: not now\n\
          error: there is no such frame; the stack has 2, counted from 0\n\
-         error: evaluate failed: there is no x\n\
+         error: cannot evaluate: there is no x\n\
          sum: 42\nthe program ended with exit code 7\n"
     );
 }

@@ -8,11 +8,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use breakroom_door_terminal::client::Interrupter;
+use breakroom_client::Interrupter;
 use breakroom_door_terminal::{Client, Error, Outcome, Setup, run_with};
 use serde_json::Value;
 
-use crate::peer::{self, Say, Voice, program};
+use breakroom_testkit::scripted::{self as peer, Say, Voice, program};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 pub const PROMPT: &str = "(breakroom) ";
@@ -85,6 +85,10 @@ impl Stage {
 
     pub fn types(&mut self, line: &str) {
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    pub fn ends_typing(&self) {
+        self.keys.shutdown(std::net::Shutdown::Write).unwrap();
     }
 
     pub fn interrupts(&self) {

@@ -1,12 +1,13 @@
-//! The client alone against a scripted debugger.
+//! The client against a scripted debugger.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use breakroom_door_terminal::{Client, Error};
+use breakroom_client::{Client, Error, Messages, Typed};
 use serde_json::{Value, json};
 
-use crate::peer::{self, Say};
+use breakroom_testkit::scripted::{self as peer, Say};
 
 fn client(
     script: impl FnMut(&str, &Value) -> Vec<Say> + Send + 'static,
@@ -66,4 +67,40 @@ fn a_message_that_is_not_json_costs_only_itself() {
     assert_eq!(client.request("threads", json!({})).unwrap(), 1);
     let event = client.next_event(Duration::from_secs(30)).unwrap();
     assert!(event.body["output"].as_str().unwrap().contains("not JSON"));
+}
+
+#[test]
+fn a_line_that_is_kept_apart_is_not_overlooked_while_events_are_taken() {
+    let (mut client, _) = client(|_, _| vec![]);
+    client.listen_apart(&b"hello\n"[..]);
+    client.want_line();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // Looking for events takes the line in as well.
+    while !client.has_typed() {
+        assert!(Instant::now() < deadline && client.happened().is_none());
+    }
+    client.wait_for_anything(Messages::Taken, None);
+    assert_eq!(client.typed(), Some(Typed::Line(b"hello\n".to_vec())));
+}
+
+#[test]
+fn a_line_is_heard_before_all_that_the_debugger_said_earlier() {
+    let (mut client, _) = client(|_, _| {
+        let mut said: Vec<Say> = (0..20_000).map(|_| Say::Event("output", json!({"output": "x"}))).collect();
+        said.insert(0, Say::Answer(Value::Null));
+        said
+    });
+    client.listen_apart(&b"hello\n"[..]);
+    client.request("continue", json!({})).unwrap();
+    assert_eq!(client.next_event(Duration::from_secs(60)).unwrap().name, "output");
+    client.want_line();
+    while !client.has_typed() {
+        client.wait_for_anything(Messages::Left, Some(Instant::now() + Duration::from_secs(60)));
+    }
+    assert_eq!(client.typed(), Some(Typed::Line(b"hello\n".to_vec())));
+    // Most of it is still where it was.
+    assert!(client.waiting().count() < 1000);
+    for _ in 1..20_000 {
+        assert_eq!(client.next_event(Duration::from_secs(30)).unwrap().name, "output");
+    }
 }

@@ -1,4 +1,4 @@
-//! The few parts of debug messages that are shown, read leniently.
+//! The few parts of debug messages that people are shown, read leniently.
 //!
 //! Debuggers leave out fields, send null for absent ones and floats for integers; nothing here fails for that.
 
@@ -19,6 +19,8 @@ pub struct Frame {
     pub id: FrameId,
     pub name: String,
     pub line: i64,
+    /// Never below 1, because debuggers that know no columns say 0.
+    pub column: i64,
     pub source: Option<Source>,
 }
 
@@ -33,6 +35,8 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     pub reference: VariablesReference,
+    pub name: String,
+    pub hint: String,
     pub expensive: bool,
     pub arguments: bool,
 }
@@ -41,6 +45,8 @@ pub struct Scope {
 pub struct Variable {
     pub name: String,
     pub value: String,
+    /// Its type as the debugger names it; empty if it does not.
+    pub kind: String,
 }
 
 pub fn integer(value: &Value) -> Option<i64> {
@@ -84,13 +90,14 @@ impl Frame {
             id: FrameId(integer(&value["id"])?),
             name: text(&value["name"]),
             line: integer(&value["line"]).unwrap_or(0),
+            column: integer(&value["column"]).unwrap_or(1).max(1),
             source: Source::read(&value["source"]),
         })
     }
 }
 
 impl Source {
-    fn read(value: &Value) -> Option<Self> {
+    pub fn read(value: &Value) -> Option<Self> {
         let path = value["path"].as_str().filter(|path| !path.is_empty()).map(str::to_owned);
         let reference = integer(&value["sourceReference"]).filter(|reference| *reference > 0);
         let file_name = path.as_deref().map(file_name);
@@ -104,6 +111,8 @@ impl Scope {
         let hint = value["presentationHint"].as_str().unwrap_or_default();
         Some(Self {
             reference: VariablesReference(integer(&value["variablesReference"])?),
+            name: text(&value["name"]),
+            hint: hint.to_owned(),
             expensive: value["expensive"] == Value::Bool(true),
             arguments: hint == "arguments" || value["name"] == "Arguments",
         })
@@ -112,7 +121,7 @@ impl Scope {
 
 impl Variable {
     pub fn read(value: &Value) -> Option<Self> {
-        Some(Self { name: text(&value["name"]), value: text(&value["value"]) })
+        Some(Self { name: text(&value["name"]), value: text(&value["value"]), kind: text(&value["type"]) })
     }
 
     /// Whether it only groups others, as debugpy's `special variables` does.
@@ -146,7 +155,10 @@ mod tests {
         assert_eq!(children(&json!({"variablesReference": 0.0})), None);
         let frame =
             Frame::read(&json!({"id": 0, "name": "main", "line": 2, "source": {"sourceReference": null}}));
-        assert_eq!(frame, Some(Frame { id: FrameId(0), name: "main".to_owned(), line: 2, source: None }));
+        assert_eq!(
+            frame,
+            Some(Frame { id: FrameId(0), name: "main".to_owned(), line: 2, column: 1, source: None })
+        );
     }
 
     #[test]

@@ -1,33 +1,43 @@
-//! A small debug client: requests with answers, events in order, one thread that reads.
+//! A debug client of our own: requests with answers, events in order, one thread that reads.
 //!
 //! Answers are matched by `request_seq` alone, because adapters leave `command` empty and repeat their own seq.
-//! It shows nothing and keeps no breakpoints.
+//! It shows nothing and keeps no breakpoints: that is the business of the doors that use it.
 
+mod error;
+mod inbox;
 mod lines;
+pub mod model;
 mod reader;
+mod starting;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{BufRead, Read, Write};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use crate::error::Error;
-use crate::{Request, model};
+pub use error::Error;
+pub use inbox::Messages;
+use inbox::{Arrival, Inbox};
 use reader::Incoming;
+pub use starting::{LAUNCH_PATIENCE, introduction};
 
-const PATIENCE: Duration = Duration::from_secs(60);
-/// A launch may compile the program first.
-const LAUNCH_PATIENCE: Duration = Duration::from_secs(600);
+/// How long an answer is awaited, if nothing else is said.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// Nobody types more than this in a line.
+pub const LONGEST_LINE: usize = 1024 * 1024;
+/// Of more than these, no more are taken in unless an answer is looked for behind them.
+const MOST_HELD: usize = 256;
 
 pub struct Client {
     writer: Box<dyn Write + Send>,
-    incoming: Receiver<Incoming>,
-    sender: Sender<Incoming>,
+    inbox: Inbox,
     happenings: VecDeque<Happening>,
     /// What was sent and not yet taken, with the answer if it is here.
     requests: HashMap<RequestId, Option<Answer>>,
+    /// Those of them whose answers happen.
+    in_order: HashSet<RequestId>,
     next_seq: i64,
     capabilities: Map<String, Value>,
     /// Why the stream ended, once it has.
@@ -38,6 +48,24 @@ pub struct Client {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestId(i64);
+
+/// How a session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    Launch,
+    Attach,
+    /// Takes part in what others are debugging, as it is.
+    Join,
+}
+
+impl Request {
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Launch => "launch",
+            Self::Attach | Self::Join => "attach",
+        }
+    }
+}
 
 type Answer = Result<Value, String>;
 
@@ -55,16 +83,27 @@ pub enum Happening {
     Interrupt,
     /// The line that was wanted.
     Typed(Typed),
+    /// A request that was [sent in order](Client::send_in_order) has its answer.
+    Answered(RequestId),
     /// The stream ended; nothing comes any more.
     Disconnected {
         reason: String,
     },
 }
 
+impl Happening {
+    pub fn is_event(&self, name: &str) -> bool {
+        matches!(self, Self::Event(event) if event.name == name)
+    }
+}
+
 /// What came of a wish for a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
-    Line(String),
+    /// Whatever was before the end of the line, which is with it if it was there.
+    Line(Vec<u8>),
+    /// A line of more than [`LONGEST_LINE`] bytes, which is lost.
+    TooLong,
     /// There are no more.
     End,
     Broken {
@@ -74,7 +113,7 @@ pub enum Typed {
 
 /// Lets another thread, one that waits for Ctrl-C, ask that the program be paused.
 #[derive(Clone)]
-pub struct Interrupter(Sender<Incoming>);
+pub struct Interrupter(Inbox);
 
 impl Interrupter {
     pub fn interrupt(&self) {
@@ -83,17 +122,38 @@ impl Interrupter {
     }
 }
 
+/// Lets another thread make a client that waits look up.
+#[derive(Clone)]
+pub struct Waker(Inbox);
+
+impl Waker {
+    pub fn wake(&self) {
+        self.0.wake();
+    }
+}
+
+impl Drop for Client {
+    /// The threads that read for it must not wait for room for ever.
+    fn drop(&mut self) {
+        self.inbox.close();
+    }
+}
+
 impl Client {
     pub fn new(reader: impl Read + Send + 'static, writer: impl Write + Send + 'static) -> Self {
-        let (sender, incoming) = mpsc::channel();
-        let to_client = sender.clone();
-        std::thread::spawn(move || reader::read_all(reader, &to_client));
+        let mut client = Self::unconnected();
+        client.connect(reader, writer);
+        client
+    }
+
+    /// One that can already be typed to, but has no debugger yet.
+    pub fn unconnected() -> Self {
         Self {
-            writer: Box::new(writer),
-            incoming,
-            sender,
+            writer: Box::new(std::io::sink()),
+            inbox: Inbox::default(),
             happenings: VecDeque::new(),
             requests: HashMap::new(),
+            in_order: HashSet::new(),
             next_seq: 1,
             capabilities: Map::new(),
             ended: None,
@@ -101,13 +161,53 @@ impl Client {
         }
     }
 
+    pub fn connect(&mut self, reader: impl Read + Send + 'static, writer: impl Write + Send + 'static) {
+        let to_client = self.inbox.clone();
+        std::thread::spawn(move || reader::read_all(reader, &to_client));
+        self.writer = Box::new(writer);
+    }
+
     pub fn interrupter(&self) -> Interrupter {
-        Interrupter(self.sender.clone())
+        Interrupter(self.inbox.clone())
+    }
+
+    pub fn waker(&self) -> Waker {
+        Waker(self.inbox.clone())
     }
 
     /// Commands come from here, in the same order of things as what the debugger says.
     pub fn listen_to(&mut self, input: impl BufRead + Send + 'static) {
-        self.wish = Some(lines::start(input, self.sender.clone()));
+        let inbox = self.inbox.clone();
+        self.wish = Some(lines::start(input, move |typed| inbox.send(Incoming::Typed(typed)).is_ok()));
+    }
+
+    /// As [`listen_to`](Self::listen_to), for a door that takes commands before what happened earlier: they are
+    /// [`typed`](Self::typed) and do not happen.
+    pub fn listen_apart(&mut self, input: impl BufRead + Send + 'static) {
+        let inbox = self.inbox.clone();
+        self.wish = Some(lines::start(input, move |typed| inbox.send_typed_apart(typed).is_ok()));
+    }
+
+    /// What was typed, if it is kept apart and has come.
+    pub fn typed(&mut self) -> Option<Typed> {
+        self.inbox.typed()
+    }
+
+    /// Whether something was typed that nobody has taken yet.
+    pub fn has_typed(&self) -> bool {
+        self.inbox.has_typed()
+    }
+
+    /// Waits until something has happened or was typed, somebody wakes it or the time has come; at the end of the stream
+    /// that is nothing more. With messages left where they are, what happened does not count.
+    pub fn wait_for_anything(&mut self, messages: Messages, deadline: Option<Instant>) {
+        if self.has_typed() || (messages == Messages::Taken && !self.happenings.is_empty()) {
+            return;
+        }
+        match self.inbox.take(messages, deadline) {
+            Arrival::Message(message) => self.file(message),
+            Arrival::Other | Arrival::Nothing => {}
+        }
     }
 
     /// Wants one line. Without a wish none is read, so that what is piped in stays where it is.
@@ -123,83 +223,9 @@ impl Client {
         self.capabilities.get(capability).is_some_and(|value| value == &Value::Bool(true))
     }
 
-    /// `name` is what others in the session see.
-    pub fn initialize(&mut self, adapter: &str, name: &str) -> Result<(), Error> {
-        let capabilities = self.request(
-            "initialize",
-            json!({
-                "clientID": "breakroom",
-                "clientName": name,
-                "adapterID": adapter,
-                "pathFormat": "path",
-                "linesStartAt1": true,
-                "columnsStartAt1": true,
-                "supportsVariableType": true,
-            }),
-        )?;
-        self.learn(capabilities);
-        Ok(())
-    }
-
-    /// Launches or attaches, with `configure` called when the debugger is ready for breakpoints.
-    ///
-    /// The request's answer is awaited last: some debuggers answer it only once the configuration is done.
-    pub fn start(
-        &mut self,
-        request: Request,
-        arguments: Value,
-        configure: impl FnOnce(&mut Self) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let launch = self.send(request.command(), arguments)?;
-        let launched = self.wait_for_initialized(launch, request)?;
-        configure(self)?;
-        self.set_exception_breakpoints()?;
-        let done = match self.can("supportsConfigurationDoneRequest") {
-            true => Some(self.send("configurationDone", json!({}))?),
-            false => None,
-        };
-        // A failed launch is the cause of a failed configurationDone, so it is looked at first.
-        if !launched {
-            self.wait(launch, request.command(), LAUNCH_PATIENCE)?;
-        }
-        match done {
-            Some(done) => self.wait(done, "configurationDone", PATIENCE).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    /// True if the launch was answered before; a failed launch is never followed by `initialized`.
-    fn wait_for_initialized(&mut self, launch: RequestId, request: Request) -> Result<bool, Error> {
-        let deadline = Instant::now() + LAUNCH_PATIENCE;
-        let mut launched = false;
-        loop {
-            if !launched && self.is_answered(launch) {
-                self.wait(launch, request.command(), PATIENCE)?;
-                launched = true;
-            }
-            let is_initialized = |happening: &Happening| matches!(happening, Happening::Event(event) if event.name == "initialized");
-            if let Some(at) = self.happenings.iter().position(is_initialized) {
-                self.happenings.remove(at);
-                return Ok(launched);
-            }
-            self.receive(Some(deadline), "initialized", LAUNCH_PATIENCE)?;
-        }
-    }
-
-    fn set_exception_breakpoints(&mut self) -> Result<(), Error> {
-        let Some(Value::Array(known)) = self.capabilities.get("exceptionBreakpointFilters") else {
-            return Ok(());
-        };
-        let filters: Vec<Value> = known
-            .iter()
-            .filter(|filter| filter["default"] == Value::Bool(true))
-            .map(|filter| filter["filter"].clone())
-            .collect();
-        match self.request("setExceptionBreakpoints", json!({"filters": filters})) {
-            // The program can be debugged without stopping at exceptions.
-            Ok(_) | Err(Error::Refused { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+    /// What the debugger says about this capability; null if nothing.
+    pub fn capability(&self, capability: &str) -> &Value {
+        self.capabilities.get(capability).unwrap_or(&Value::Null)
     }
 
     /// Sends a request and waits for its answer's body; events meanwhile are kept for later.
@@ -217,10 +243,18 @@ impl Client {
         self.wait(id, command, patience)
     }
 
-    fn send(&mut self, command: &str, arguments: Value) -> Result<RequestId, Error> {
+    /// Sends a request whose answer is [taken](Self::take_answer) later.
+    pub fn send(&mut self, command: &str, arguments: Value) -> Result<RequestId, Error> {
         let id = RequestId(self.next_seq);
         self.requests.insert(id, None);
         self.write(json!({"type": "request", "command": command, "arguments": arguments}))?;
+        Ok(id)
+    }
+
+    /// Sends a request whose answer also [happens](Happening::Answered), behind whatever came before it.
+    pub fn send_in_order(&mut self, command: &str, arguments: Value) -> Result<RequestId, Error> {
+        let id = self.send(command, arguments)?;
+        self.in_order.insert(id);
         Ok(id)
     }
 
@@ -231,17 +265,29 @@ impl Client {
     fn wait(&mut self, id: RequestId, command: &str, patience: Duration) -> Result<Value, Error> {
         let deadline = Instant::now() + patience;
         loop {
-            if let Some(Some(answer)) = self.requests.get_mut(&id) {
-                let answer = std::mem::replace(answer, Ok(Value::Null));
-                self.requests.remove(&id);
-                return answer.map_err(|message| Error::Refused { command: command.to_owned(), message });
+            if let Some(answer) = self.take_answer(id, command) {
+                return answer;
             }
             if let Err(error) = self.receive(Some(deadline), command, patience) {
-                // The answer may still come, and then belongs to nobody.
-                self.requests.remove(&id);
+                self.forget(id);
                 return Err(error);
             }
         }
+    }
+
+    /// The answer to a request, if it is here.
+    pub fn take_answer(&mut self, id: RequestId, command: &str) -> Option<Result<Value, Error>> {
+        if !self.is_answered(id) {
+            return None;
+        }
+        let answer = self.requests.remove(&id)??;
+        Some(answer.map_err(|message| Error::Refused { command: command.to_owned(), message }))
+    }
+
+    /// Nobody waits for this answer any more. It may still come, and then belongs to nobody.
+    pub fn forget(&mut self, id: RequestId) {
+        self.requests.remove(&id);
+        self.in_order.remove(&id);
     }
 
     /// The next event, if it comes in time.
@@ -250,7 +296,7 @@ impl Client {
         loop {
             match self.happenings.pop_front() {
                 Some(Happening::Event(event)) => return Ok(event),
-                Some(Happening::Interrupt | Happening::Typed(_) | Happening::Disconnected { .. }) => {}
+                Some(_) => {}
                 None => self.receive(Some(deadline), "an event", patience)?,
             }
         }
@@ -277,10 +323,16 @@ impl Client {
 
     /// What has happened and was not taken yet, the oldest first.
     pub fn waiting(&mut self) -> impl Iterator<Item = &Happening> {
-        while let Ok(incoming) = self.incoming.try_recv() {
+        self.take_in_what_came();
+        self.happenings.iter()
+    }
+
+    fn take_in_what_came(&mut self) {
+        while self.happenings.len() < MOST_HELD
+            && let Some(incoming) = self.inbox.try_take()
+        {
             self.file(incoming);
         }
-        self.happenings.iter()
     }
 
     /// Whether anything happens in this time.
@@ -294,8 +346,15 @@ impl Client {
         true
     }
 
-    /// Takes one message in; an error if the stream has ended or none comes in time.
-    fn receive(
+    /// Takes out the first thing that happened of those that are wanted, before what happened earlier.
+    pub fn take(&mut self, wanted: impl Fn(&Happening) -> bool) -> Option<Happening> {
+        let at = self.waiting().position(wanted)?;
+        self.happenings.remove(at)
+    }
+
+    /// Takes one message in, or comes back because something was typed apart; an error if the stream has ended or none
+    /// comes in time.
+    pub fn receive(
         &mut self,
         deadline: Option<Instant>,
         waiting_for: &str,
@@ -304,23 +363,14 @@ impl Client {
         if let Some(reason) = &self.ended {
             return Err(Error::Disconnected { waiting_for: waiting_for.to_owned(), reason: reason.clone() });
         }
-        let received = match deadline {
-            Some(deadline) => self.incoming.recv_timeout(deadline.saturating_duration_since(Instant::now())),
-            None => self.incoming.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match received {
-            Ok(incoming) => {
-                self.file(incoming);
-                Ok(())
+        match self.inbox.take(Messages::Taken, deadline) {
+            Arrival::Message(incoming) => self.file(incoming),
+            Arrival::Other => {}
+            Arrival::Nothing => {
+                return Err(Error::Silent { command: waiting_for.to_owned(), patience });
             }
-            Err(RecvTimeoutError::Timeout) => {
-                Err(Error::Silent { command: waiting_for.to_owned(), patience })
-            }
-            Err(RecvTimeoutError::Disconnected) => Err(Error::Disconnected {
-                waiting_for: waiting_for.to_owned(),
-                reason: "nobody reads it".to_owned(),
-            }),
         }
+        Ok(())
     }
 
     fn file(&mut self, incoming: Incoming) {
@@ -348,6 +398,9 @@ impl Client {
                 true => Ok(message["body"].take()),
                 false => Err(model::failure(message)),
             });
+            if self.in_order.remove(&id) {
+                self.happenings.push_back(Happening::Answered(id));
+            }
         }
     }
 
@@ -361,7 +414,8 @@ impl Client {
         self.happenings.push_back(Happening::Event(Event { name, body }));
     }
 
-    fn learn(&mut self, capabilities: Value) {
+    /// What came as the answer to an `initialize` that was [sent](Self::send).
+    pub fn learn(&mut self, capabilities: Value) {
         if let Value::Object(capabilities) = capabilities {
             self.capabilities.extend(capabilities);
         }
@@ -375,7 +429,7 @@ impl Client {
             "request_seq": request["seq"],
             "command": command,
             "success": false,
-            "message": format!("the terminal client does not support {}", command.as_str().unwrap_or("this request")),
+            "message": format!("this client does not support {}", command.as_str().unwrap_or("this request")),
         });
         // If it cannot be written the stream has ended, and the reader says so.
         let _ = self.write(answer);

@@ -4,13 +4,13 @@
 //! It never answers and never decides: order is kept because there is one channel.
 
 use std::io::{ErrorKind, Read};
-use std::sync::mpsc::Sender;
 
 use breakroom_wire::{ContentLength, Decode, Frame, Peer};
 use serde_json::{Value, json};
 
-use crate::client::Typed;
+use crate::Typed;
 use crate::error::StreamEnd;
+use crate::inbox::Inbox;
 
 /// Replies with whole files or memory in them are large; beyond this something is broken.
 const MAX_MESSAGE: usize = 256 * 1024 * 1024;
@@ -25,7 +25,7 @@ pub(super) enum Incoming {
 }
 
 /// Reads until the stream ends or nobody wants its messages any more.
-pub(super) fn read_all(mut stream: impl Read, to: &Sender<Incoming>) {
+pub(super) fn read_all(mut stream: impl Read, to: &Inbox) {
     let mut decoder = ContentLength::new(Peer::Adapter, MAX_MESSAGE);
     let end = loop {
         match read_some(&mut stream, &mut decoder) {
@@ -66,7 +66,7 @@ fn read_some(stream: &mut impl Read, decoder: &mut ContentLength) -> std::io::Re
 }
 
 /// False when the client is gone.
-fn deliver(decoder: &mut ContentLength, to: &Sender<Incoming>) -> Result<bool, StreamEnd> {
+fn deliver(decoder: &mut ContentLength, to: &Inbox) -> Result<bool, StreamEnd> {
     while let Some(frame) = decoder.next()? {
         if to.send(Incoming::Message(message(frame))).is_err() {
             return Ok(false);

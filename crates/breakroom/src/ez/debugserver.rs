@@ -1,0 +1,104 @@
+//! `breakroom ez debugserver FILE`: what the EZ IDE starts.
+//!
+//! What is said to the IDE is the EZ door's business; here is only what it cannot know itself.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use breakroom_client::Request;
+use breakroom_door_dap::{Hub, Session};
+use breakroom_door_ez::{Connection, Setup};
+use breakroom_engines::{Catalog, Context};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use serde_json::{Value, json};
+
+use crate::local::Local;
+
+/// What the IDE does not wait for: it takes a process that stays longer for a crash.
+const MOMENT: Duration = Duration::from_millis(500);
+
+/// Which session the program is debugged in.
+pub enum In {
+    New(Hub),
+    Live { wanted: Option<String> },
+}
+
+pub fn debugserver(file: &Path, session: In) -> Result<ExitCode> {
+    // The IDE tries a file that is not there to find out whether this can debug; the words are what it looks for.
+    if let Err(why) = breakroom_door_ez::check(file) {
+        eprintln!("Error reading file: {}: {why}", file.display());
+        return Ok(ExitCode::FAILURE);
+    }
+    let context = Context::of_this_process();
+    let setup = Setup {
+        file: file.to_string_lossy().into_owned(),
+        cwd: context.cwd.clone(),
+        name: format!("EZ IDE {}", std::process::id()),
+        open: Box::new(move |program, folder| {
+            let opened = match &session {
+                In::New(hub) => open(program, folder, *hub, &context),
+                In::Live { wanted } => join(wanted.clone()),
+            };
+            opened.map_err(|error| crate::sentence(&error))
+        }),
+        deaf: Box::new(wait_until_nobody_reads),
+    };
+    // Not `stdout()`, which has a buffer: each line must be one write.
+    let output = std::io::stdout().as_fd().try_clone_to_owned().context("stdout is not open")?;
+    let code = breakroom_door_ez::run(setup, BufReader::new(std::io::stdin()), File::from(output));
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+/// An IDE that was killed closes the pipe, which a program that prints nothing would never notice.
+fn wait_until_nobody_reads() {
+    let stdout = std::io::stdout();
+    loop {
+        // Asked for nothing, it tells only of errors and the end.
+        let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) | Err(_) => return,
+        }
+    }
+}
+
+fn open(program: &Path, folder: &Path, hub: Hub, context: &Context) -> Result<Connection> {
+    let context = Context { cwd: folder.to_owned(), ..context.clone() };
+    let catalog = Catalog::load(&context)?;
+    let entry = catalog.by_file(program)?;
+    // Asked here already, so that a missing debugger is told before anything is started.
+    entry.find(&context)?;
+    let launch = Value::Object(entry.launch_for(program, &[], &context));
+    connect(hub, Session::New { engine: Some(entry.name.clone()) }, entry.kind(), Request::Launch, launch)
+}
+
+/// `wanted` is an id or name; nothing is needed if there is only one.
+fn join(wanted: Option<String>) -> Result<Connection> {
+    connect(Hub::Daemon, Session::Live { wanted }, "", Request::Join, json!({}))
+}
+
+fn connect(hub: Hub, session: Session, adapter: &str, request: Request, launch: Value) -> Result<Connection> {
+    let local = Local::connect(hub, session)?;
+    Ok(Connection {
+        reader: Box::new(local.stream.try_clone()?),
+        writer: Box::new(local.stream.try_clone()?),
+        adapter: adapter.to_owned(),
+        request,
+        launch,
+        close: Box::new(|| finish_soon(local)),
+    })
+}
+
+/// Waits for the hub as long as nobody minds; why it ended the session, if that was not in order.
+fn finish_soon(local: Local) -> Option<String> {
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || tell.send(local.finish().err().map(|error| crate::sentence(&error))));
+    told.recv_timeout(MOMENT).ok().flatten()
+}
