@@ -10,7 +10,7 @@ mod support {
 }
 
 use serde_json::{Value, json};
-use support::company::{C, GO, PYTHON, all_see_the_end, join, only_session};
+use support::company::{C, EZ, GO, PYTHON, all_see_the_end, join, only_session};
 use support::editor::Hub;
 use support::scenario::{Language, Session};
 
@@ -95,4 +95,9 @@ fn a_condition_a_hit_count_and_a_log_message_on_one_line_of_a_c_program() {
 #[test]
 fn a_condition_a_hit_count_and_a_log_message_on_one_line_of_a_go_program() {
     three_owners(&GO);
+}
+
+#[test]
+fn a_condition_a_hit_count_and_a_log_message_on_one_line_of_an_ez_program() {
+    three_owners(&EZ);
 }

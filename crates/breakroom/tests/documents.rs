@@ -15,6 +15,11 @@ fn the_examples_of_the_terminal_door_work() {
 }
 
 #[test]
+fn the_examples_of_the_ez_door_work() {
+    check("docs/doors/ez.md", "debugpy");
+}
+
+#[test]
 fn the_examples_of_the_dap_door_work() {
     check("docs/doors/dap.md", "breakroom");
 }
@@ -22,6 +27,11 @@ fn the_examples_of_the_dap_door_work() {
 #[test]
 fn the_examples_of_debugpy_work() {
     check("docs/engines/debugpy.md", "debugpy");
+}
+
+#[test]
+fn the_examples_of_ez_work() {
+    check("docs/engines/ez.md", "breakroom");
 }
 
 #[test]

@@ -90,8 +90,7 @@ fn a_terminal_is_known_by_its_name_and_kill_ends_the_program_for_all() {
     second.sees("stopped: breakpoint");
     second.sees(PROMPT);
     second.types("c");
-    second.sees("error: continue failed: ");
-    second.sees("observers");
+    second.sees("error: continue is not for observers; attach without --observe");
     second.types("kill");
     second.sees("error: kill is not for observers");
     first.types("kill");
@@ -171,6 +170,34 @@ fn commands_that_are_piped_in_are_taken_in_order_and_need_no_terminal() {
     first.sees(PROMPT);
     first.types("q");
     first.leaves();
+    nothing_is_listed(&desk);
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn the_end_of_a_programs_input_is_not_the_end_of_the_commands() {
+    let desk = Desk::new();
+    let text = "import @std\nusing std\n\ndo main() {\n    println(\"who?\")\n    temp name = input()\n    \
+                println(\"hello\", name)\n}\n";
+    std::fs::write(desk.sandbox.work().join("ask.ez"), text).unwrap();
+    let mut person = Person::sits_down(&desk, &["run", "--break", "7", "ask.ez"]);
+    person.sees("who?");
+    person.ends_typing();
+    person.sees("the program's input has ended");
+    person.sees("stopped: breakpoint at ask.ez:7 in main");
+    person.sees(PROMPT);
+    person.types("p name");
+    person.sees("name = \"\"");
+    person.sees(PROMPT);
+    person.types("back");
+    person.sees("in main, in the past");
+    person.sees(PROMPT);
+    person.types("c");
+    person.sees("stopped: breakpoint at ask.ez:7 in main");
+    person.sees(PROMPT);
+    // At a prompt it means to leave, as ever.
+    person.ends_typing();
+    person.leaves();
     nothing_is_listed(&desk);
     desk.leave(Hub::Shared);
 }

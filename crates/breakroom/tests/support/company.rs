@@ -56,6 +56,18 @@ pub const GO: Language = Language {
     ..PYTHON
 };
 
+pub const EZ: Language = Language {
+    program: Program::Ez,
+    adapter: "ez",
+    kind: "ez",
+    launch: |_| json!({}),
+    events: &["output", "process"],
+    names: Names { main: "main", add: "add", spin: "spin", locals: "Locals" },
+    numbers: Children { variable: "numbers", child: "[2]", value: "30" },
+    point: Children { variable: "point", child: "y", value: "2" },
+    ..PYTHON
+};
+
 /// What `breakroom ls --json` says.
 pub fn listed(desk: &Desk) -> Vec<Value> {
     let output = run(desk, &["ls", "--json"], "");

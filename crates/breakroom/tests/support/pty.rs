@@ -2,6 +2,8 @@
 //!
 //! Ctrl-C is the signal that a terminal would send, because the terminal here controls no session.
 
+#![allow(dead_code, reason = "each test file uses the part it needs")]
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -75,6 +77,11 @@ impl Person {
 
     pub fn types(&mut self, line: &str) {
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+
+    /// Ctrl-D.
+    pub fn ends_typing(&mut self) {
+        self.keys.write_all(b"\x04").unwrap();
     }
 
     pub fn interrupts(&self) {

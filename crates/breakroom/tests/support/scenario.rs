@@ -89,7 +89,7 @@ impl Language {
         };
         let program = match self.program {
             Program::Go => source.with_file_name(""),
-            Program::Python => source.clone(),
+            Program::Python | Program::Ez => source.clone(),
             other => other.compiled(),
         };
         Debuggee { program, source }
