@@ -5,6 +5,7 @@
 //! because a machine is slow.
 
 mod client;
+mod ez;
 mod figure;
 mod idle;
 mod lab;
@@ -42,13 +43,14 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 6] = [
+const GROUPS: [(&str, Measure); 7] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
     ("idle", idle::measure),
     ("start", start::measure),
     ("shared", shared::measure),
+    ("ez", ez::measure),
 ];
 
 struct Options {

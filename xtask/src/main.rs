@@ -1,8 +1,9 @@
-//! Chores of the project: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
+//! Chores of the project: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`, `cargo xtask fuzz`.
 //!
 //! It installs what the tests need and runs cargo. It knows nothing of how Breakroom works inside.
 
 mod bench;
+mod fuzz;
 mod lint;
 mod needs;
 mod test;
@@ -23,13 +24,18 @@ cargo xtask lint
 cargo xtask bench [--quick] [--only ID]
     Builds for speed and measures: one JSON object a figure on stdout, a table for people on stderr.
     --quick       fewer and shorter rounds
-    --only ID     only the figures whose id begins so; a group is round-trip, messages, large, idle or start";
+    --only ID     only the figures whose id begins so; a group is round-trip, messages, large, idle or start
+
+cargo xtask fuzz [TARGET]... [--seconds N]
+    Runs the fuzz targets, 60 seconds each. Needs a nightly toolchain and cargo-fuzz, and says so.
+    TARGET        ez_parser, ez_run, ez_protocol or dap_message";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
         Some((task, rest)) if task == "test" => test::run(rest),
         Some((task, rest)) if task == "bench" => bench::run(rest),
+        Some((task, rest)) if task == "fuzz" => fuzz::fuzz(rest),
         Some((task, [])) if task == "lint" => lint::lint(),
         Some((task, [])) if ["help", "--help", "-h"].contains(&task.as_str()) => {
             println!("{HELP}\n\n{}", needs::help());

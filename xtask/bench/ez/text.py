@@ -1,0 +1,8 @@
+def main():
+    text = ""
+    for i in range(0, 500000):
+        text += f"line {i};"
+    print(len(text))
+
+
+main()
