@@ -21,6 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     let lines = parts.next().unwrap_or_default().to_vec();
     let mut answers = parts.next().map(<[u8]>::to_vec);
     let written = Written::default();
+    let (alive, gone) = std::sync::mpsc::channel::<()>();
     let setup = Setup {
         file: "Cargo.toml".to_owned(),
         cwd: PathBuf::from(env!("CARGO_MANIFEST_DIR")),
@@ -29,8 +30,13 @@ fuzz_target!(|bytes: &[u8]| {
             Some(answers) => Ok(connection(answers)),
             None => Err("there is no debugger".to_owned()),
         }),
+        // Ends with this run, or threads would pile up.
+        deaf: Box::new(move || {
+            let _ = gone.recv();
+        }),
     };
     run(setup, Cursor::new(lines), written.clone());
+    drop(alive);
     for line in written.0.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         readable(line);
     }
