@@ -1,7 +1,5 @@
 //! A machine that is asked for attention returns soon, and goes on as if nothing had been.
 
-use std::time::Duration;
-
 use crate::support::{AskAt, text};
 use breakroom_ez::machine::Halt;
 
@@ -17,10 +15,7 @@ fn an_endless_loop_can_be_interrupted_from_another_thread() {
     for body in loops {
         let (mut machine, _) = text(&format!("do main() {{ temp n int = 0\n{body}\nprintln(n) }}")).machine();
         let attention = machine.attention();
-        let asking = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(5));
-            attention.ask();
-        });
+        let asking = std::thread::spawn(move || attention.ask());
         assert_eq!(machine.run(), Halt::Attention, "{body}");
         asking.join().expect("it only asks");
     }

@@ -177,10 +177,7 @@ fn an_evaluation_that_does_not_end_can_be_interrupted_and_may_not_exit() {
     let (mut machine, printed) = program.machine();
     at_line(&program, &mut machine, 14);
     let attention = machine.attention();
-    let asking = std::thread::spawn(move || {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-        attention.ask();
-    });
+    let asking = std::thread::spawn(move || attention.ask());
     assert_eq!(evaluate(&program, &mut machine, 0, "forever()"), Err("E5030".into()));
     asking.join().expect("it only asks");
     assert_eq!(evaluate(&program, &mut machine, 0, "leave()"), Err("E5032".into()));
