@@ -63,10 +63,9 @@ do fibonacci(n int) -> int {
 
 do main() {
     println("Starting...")
+    const count int = 3
     temp sum int = 0
-    for i in range(0, 3) {
-        sum += fibonacci(i)
-    }
+    sum += fibonacci(count)
 }
 "#;
 
@@ -79,11 +78,9 @@ DBG {"type":"event","event":"breakpointSet","data":{"file":"/path/to/test.ez","l
 IDE {"type":"command","command":"start","params":{}}
 DBG {"type":"event","event":"started","data":{}}
 DBG {"type":"event","event":"output","data":{"category":"stdout","text":"Starting...\n"}}
-DBG {"type":"event","event":"stopped","data":{"reason":"breakpoint","location":{"file":"/path/to/test.ez","line":15,"column":9},"breakpointId":1}}
+DBG {"type":"event","event":"stopped","data":{"reason":"breakpoint","location":{"file":"/path/to/test.ez","line":15,"column":5},"breakpointId":1}}
 IDE {"type":"command","command":"getStackTrace","params":{}}
-DBG {"type":"event","event":"stackTrace","data":{"frames":[{"index":0,"function":"main","file":"/path/to/test.ez","line":15,"column":9}]}}
-IDE {"type":"command","command":"clearBreakpoint","params":{"file":"/path/to/test.ez","line":15}}
-DBG {"type":"event","event":"breakpointCleared","data":{"file":"/path/to/test.ez","line":15}}
+DBG {"type":"event","event":"stackTrace","data":{"frames":[{"index":0,"function":"main","file":"/path/to/test.ez","line":15,"column":5}]}}
 IDE {"type":"command","command":"continue","params":{}}
 DBG {"type":"event","event":"exited","data":{"exitCode":0}}
 "#;
