@@ -207,10 +207,11 @@ impl Message {
     }
 
     /// The edit that names the command of a response that leaves it empty or out, as CodeLLDB and delve do on
-    /// failures; a client that looks at the name would not recognise its answer.
+    /// failures, or names another one than the client asked for; a client that looks at the name would not recognise
+    /// its answer.
     pub fn naming(&self, command: &str) -> Option<Edit> {
         match &self.envelope {
-            Envelope::Response { command: said, .. } if said.is_empty() => {
+            Envelope::Response { command: said, .. } if **said != *command => {
                 let quoted = serde_json::Value::from(command).to_string();
                 match Json::at(&self.bytes, self.open).get("command").and_then(Json::span) {
                     Some(at) => Some(Edit::text(at, quoted)),
@@ -358,7 +359,11 @@ mod tests {
             let message = engine(text);
             let named = message.edited(message.naming("next").into_iter().collect()).unwrap();
             assert!(matches!(named.envelope(), Envelope::Response { command, .. } if &**command == "next"));
-            assert!(named.naming("other").is_none());
+            assert!(named.naming("next").is_none());
+            assert!(
+                named.naming("launch").is_some(),
+                "another command than was asked for is no answer either"
+            );
         }
     }
 

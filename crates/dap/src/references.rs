@@ -77,28 +77,32 @@ pub fn in_response(command: &str, message: &[u8], body: Json) -> Vec<Reference> 
 
 /// The references in any message, by the names of their keys.
 pub fn by_name(message: &[u8]) -> Vec<Reference> {
+    let found = |(end, at, value)| Some(Reference { kind: key_ending_at(message, end)?, at, value });
+    numbers(message).filter_map(found).collect()
+}
+
+/// The sources in any message that only the engine has, by number.
+pub fn of_sources(message: &[u8]) -> Vec<(Range<usize>, i64)> {
+    let is_source = |end: usize| is_key(message, b"\"sourceReference\"", end);
+    numbers(message).filter(|(end, ..)| is_source(*end)).map(|(_, at, value)| (at, value)).collect()
+}
+
+/// Numbers behind keys that end in `Reference"`, each with where its key ends. 0 means that there is nothing.
+fn numbers(message: &[u8]) -> impl Iterator<Item = (usize, Range<usize>, i64)> {
     static TAIL: LazyLock<Finder> = LazyLock::new(|| Finder::new(b"Reference\""));
     const TAIL_LENGTH: usize = b"Reference\"".len();
 
-    let mut found = Vec::new();
-    for hit in TAIL.find_iter(message) {
+    TAIL.find_iter(message).filter_map(|hit| {
         let end = hit + TAIL_LENGTH;
         // Behind a value comes a comma or a brace; only a key is followed by a colon.
         let colon = skip_space(message, end);
         if message.get(colon) != Some(&b':') {
-            continue;
+            return None;
         }
-        let Some(kind) = key_ending_at(message, end) else {
-            continue;
-        };
         let value = Json::at(message, skip_space(message, colon + 1));
-        if let (Some(at), Some(value)) = (value.span(), value.as_i64())
-            && value != 0
-        {
-            found.push(Reference { kind, at, value });
-        }
-    }
-    found
+        let number = value.as_i64().filter(|number| *number != 0)?;
+        Some((end, value.span()?, number))
+    })
 }
 
 /// The references of those variables in an answer that the engine computes only when they are read.
@@ -114,12 +118,14 @@ pub fn lazy(message: &[u8], body: Json) -> Vec<i64> {
 }
 
 fn key_ending_at(message: &[u8], end: usize) -> Option<Kind> {
-    BY_NAME.iter().find_map(|(key, kind)| {
-        let start = end.checked_sub(key.len())?;
-        // A backslash before the opening quote means that we are inside a string.
-        let inside_string = start.checked_sub(1).and_then(|before| message.get(before)) == Some(&b'\\');
-        (&&message[start..end] == key && !inside_string).then_some(*kind)
-    })
+    BY_NAME.iter().find_map(|(key, kind)| is_key(message, key, end).then_some(*kind))
+}
+
+fn is_key(message: &[u8], key: &[u8], end: usize) -> bool {
+    let Some(start) = end.checked_sub(key.len()) else { return false };
+    // A backslash before the opening quote means that we are inside a string.
+    let inside_string = start.checked_sub(1).and_then(|before| message.get(before)) == Some(&b'\\');
+    message[start..end] == *key && !inside_string
 }
 
 #[cfg(test)]
@@ -141,6 +147,13 @@ mod tests {
     fn text_that_looks_like_a_reference_is_left_alone() {
         let text = r#"{"value":"{\"variablesReference\":5}","name":"variablesReference","v":["variablesReference"],"\"variablesReference":6,"sourceReference":4}"#;
         assert_eq!(values(text), []);
+    }
+
+    #[test]
+    fn sources_are_found_by_number_unless_they_have_none() {
+        let text = br#"{"stackFrames":[{"source":{"sourceReference": 4}},{"source":{"sourceReference":0,"\"sourceReference":6}}],"x":"sourceReference"}"#;
+        let found: Vec<_> = of_sources(text).into_iter().map(|(_, number)| number).collect();
+        assert_eq!(found, [4]);
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub struct Capabilities {
     pub cancel: bool,
     pub restart: bool,
     pub terminate_debuggee: bool,
+    /// Ours: the program's input can be given by `breakroom/input`.
+    pub input: bool,
 }
 
 impl Capabilities {
@@ -78,6 +80,7 @@ impl Capabilities {
         take("supportTerminateDebuggee", &mut self.terminate_debuggee);
         // debugpy's spelling.
         take("supportsTerminateDebuggee", &mut self.terminate_debuggee);
+        take("supportsBreakroomInput", &mut self.input);
     }
 }
 

@@ -10,8 +10,9 @@ use breakroom_dap::{Edit, Json, event_with};
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
 use crate::ending::{Debuggee, Ending};
+use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, Time};
-use crate::launch::{Launch, Start};
+use crate::launch::Launch;
 use crate::node::Phase;
 use crate::session::{Reach, Session};
 
@@ -82,6 +83,8 @@ impl Session {
             self.parted.pop_front();
         }
         self.note_gone(id, &client);
+        // Nobody is left to hear what came of it, so it is not begun.
+        self.settle_preparation(id, &|_| Failure::quiet(FailureId::Cancelled, "the client is gone"));
         let lost = self.is_lost(&client);
         if lost {
             let until = self.now.after(GRACE);
@@ -118,8 +121,9 @@ impl Session {
     fn goes_on(&self) -> bool {
         let root = self.root.and_then(|root| self.nodes.get(&root));
         let lives = root.is_some_and(|node| !matches!(node.phase, Phase::Ending | Phase::Ended { .. }));
+        let lives = lives || self.has_living_child();
         let started = matches!(self.launch, Launch::Waiting { .. } | Launch::Sent { .. });
-        lives && started && matches!(self.ending, Ending::No) && !self.picture.is_over()
+        lives && started && matches!(self.ending, Ending::No) && !self.is_finished()
     }
 
     fn nobody_is_there(&mut self) {
@@ -214,11 +218,16 @@ impl Session {
 
     /// What becomes of the program if the session ends without anybody's saying so.
     pub(crate) fn fate(&self) -> Debuggee {
-        match (self.on_last_leave, self.launch.start()) {
-            (LastLeave::Detach, _) => Debuggee::Lives,
-            // An attached process is never ended unless somebody said so.
-            (LastLeave::Keep, Some(Start::Attach)) => Debuggee::Lives,
-            (LastLeave::Keep | LastLeave::Terminate, _) => Debuggee::Ends,
+        // An attached process is never ended unless somebody said so.
+        self.wished_fate().unwrap_or(Debuggee::started_by(self.launch.start()))
+    }
+
+    /// What the launch says about that.
+    pub(crate) fn wished_fate(&self) -> Option<Debuggee> {
+        match self.on_last_leave {
+            LastLeave::Detach => Some(Debuggee::Lives),
+            LastLeave::Terminate => Some(Debuggee::Ends),
+            LastLeave::Keep => None,
         }
     }
 }

@@ -54,6 +54,11 @@ impl Belief {
         *known.unwrap_or(&self.others) == Seems::Stopped
     }
 
+    /// The threads that it was told of by name.
+    pub fn named(&self) -> Vec<i64> {
+        self.known.keys().copied().collect()
+    }
+
     pub fn exited(&mut self, thread: i64) {
         self.known.remove(&thread);
     }

@@ -1,4 +1,4 @@
-//! Breakpoints between clients, ledger and engine.
+//! Breakpoints between clients, ledger and engines.
 
 use breakroom_dap::{Edit, Json, Message, event_with, response_with};
 use bytes::Bytes;
@@ -9,11 +9,13 @@ use crate::client::Outgoing;
 use crate::edge::{self, Dialect, Spellings};
 use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::ids::{Asker, ClientId, FromClient};
+use crate::gathering::SHARE;
+use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::launch::Launch;
-use crate::ledger::{Answered, Listed, Outcome, Reply, Request, ShelfId, SourceId, Truth};
-use crate::node::{Lane, Pending, Phase, Purpose, Waiting};
+use crate::ledger::{Answered, Changed, Listed, Outcome, Patience, Reply, Request, ShelfId, SourceId, Truth};
+use crate::node::{Lane, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
+use crate::source_numbers;
 
 type Edits = SmallVec<[Edit; 2]>;
 
@@ -34,22 +36,32 @@ impl Session {
     ) -> Result<(), Failure> {
         self.engine_is_there(command)?;
         let message = self.in_our_dialect(client, command, message);
-        let shelf = self.shelf(command, message.payload());
+        // A text that no child has is the root's own.
+        let child = source_numbers::named(message.payload()).and_then(|source| self.home_of_source(source));
+        let Some(home) = child.or(self.root) else { return Ok(()) };
+        let shelf = self.shelf(home, command, message.payload());
         self.note_breakpoints(client, command, message.payload());
         let asker = Asker { client, seq };
         let source = message.payload().and_then(|arguments| arguments.get("source"));
         let path = source.and_then(|source| source.str("path")).map(|path| path.into_owned());
-        let outcome = self.ledger.set(shelf.clone(), asker, message);
+        let deaf = self.nodes.values().filter(|node| !node.listens()).map(|node| node.id).collect();
+        let patience = Patience { until: self.now.after(SHARE), deaf };
+        let outcome = self.ledger.set(shelf.clone(), asker, message, &patience);
         let told = self.ledger.spelling(&shelf);
         if let (Some(client), Some(own), Some(told)) = (self.clients.get_mut(&client), path, told) {
             client.spellings.learn(told, &own);
             client.inherited.retain(|inherited| *inherited != shelf);
         }
         match outcome {
-            Outcome::Tell(request) => self.tell_engine(shelf, request),
+            Outcome::Tell(told) => self.tell_engines(&shelf, told),
             Outcome::Later => {}
-            Outcome::Known(replies) => {
-                replies.into_iter().for_each(|reply| self.give(command, None, reply));
+            Outcome::Known(reply, told) => {
+                self.give(command, None, reply);
+                self.tell_of_others();
+                self.tell_engines(&shelf, told);
+            }
+            Outcome::Pending(reply) => {
+                self.give(command, None, reply);
                 self.tell_of_others();
             }
         }
@@ -69,7 +81,8 @@ impl Session {
         }
     }
 
-    pub(crate) fn shelf(&mut self, command: &str, arguments: Option<Json>) -> ShelfId {
+    /// The list that is meant, with texts numbered as that engine does.
+    pub(crate) fn shelf(&mut self, node: NodeId, command: &str, arguments: Option<Json>) -> ShelfId {
         if let Some((_, shelf)) = LISTS.iter().find(|(name, _)| *name == command) {
             return shelf.clone();
         }
@@ -79,12 +92,16 @@ impl Session {
         let path =
             source.and_then(|source| source.str("path").or_else(|| source.str("name"))).unwrap_or_default();
         ShelfId::Source(match reference {
-            Some(reference) => SourceId::Reference(reference),
+            Some(number) => SourceId::Reference { node, number },
             None => self.ledger.source(&path, self.setup.identify),
         })
     }
 
-    pub(crate) fn tell_engine(&mut self, shelf: ShelfId, request: Request) {
+    pub(crate) fn tell_engines(&mut self, shelf: &ShelfId, told: Vec<(NodeId, Request)>) {
+        told.into_iter().for_each(|(node, request)| self.tell_engine(node, shelf.clone(), request));
+    }
+
+    pub(crate) fn tell_engine(&mut self, node: NodeId, shelf: ShelfId, request: Request) {
         let command = shelf.command();
         let (message, edits) = match request {
             Request::AsItCame(message) => (message, Edits::new()),
@@ -94,37 +111,60 @@ impl Session {
             }
         };
         let pending = Pending { command: command.into(), purpose: Purpose::Shelf(shelf) };
-        if let Some(node) = self.root() {
+        if let Some(node) = self.nodes.get_mut(&node) {
             node.push(Lane::Normal, Waiting::new(message, edits, Some(pending)));
         }
     }
 
-    /// The engine answered one telling.
-    pub(crate) fn on_shelf_answered(&mut self, shelf: ShelfId, message: &Message, success: bool) {
-        let Answered { replies, next, changed } = self.ledger.answered(&shelf, message, success);
-        for reply in replies {
-            self.give(shelf.command(), Some(message), reply);
+    /// An engine answered one telling.
+    pub(crate) fn on_shelf_answered(
+        &mut self,
+        node: NodeId,
+        shelf: ShelfId,
+        message: &Message,
+        success: bool,
+    ) {
+        let answered = self.ledger.answered(&shelf, node, message, success);
+        self.carry_out(&shelf, Some(message), answered);
+    }
+
+    /// Whoever has waited long enough for one of several engines is answered.
+    pub(crate) fn set_in_time(&mut self) {
+        for (shelf, answered) in self.ledger.answer_in_time(self.now) {
+            self.carry_out(&shelf, None, answered);
         }
+    }
+
+    fn carry_out(&mut self, shelf: &ShelfId, answer: Option<&Message>, answered: Answered) {
+        let Answered { replies, next, changed } = answered;
+        for reply in replies {
+            self.give(shelf.command(), answer, reply);
+        }
+        self.tell_changed(changed);
+        self.tell_of_others();
+        // An engine that was told to end is told nothing else; whoever waits is answered with that end.
+        if matches!(self.ending, Ending::No) {
+            self.tell_engines(shelf, next);
+        }
+    }
+
+    /// Tells owners in the hub's own name what became of their breakpoints.
+    pub(crate) fn tell_changed(&mut self, changed: Vec<(ClientId, Bytes)>) {
         for (owner, breakpoint) in changed {
             let changed = event_with("breakpoint", "breakpoint", &breakpoint);
             let reason = changed.payload().and_then(|body| Edit::member(body, "reason", "\"changed\""));
             self.tell_one(owner, "breakpoint", &changed, reason.into_iter().collect());
-        }
-        self.tell_of_others();
-        // An engine that was told to end is told nothing else; whoever waits is answered with that end.
-        if let Some(request) = next.filter(|_| matches!(self.ending, Ending::No)) {
-            self.tell_engine(shelf, request);
         }
     }
 
     fn give(&mut self, command: &str, answer: Option<&Message>, reply: Reply) {
         let (to, message, edits) = match (reply, answer) {
             (Reply::AsItCame { to, edits }, Some(answer)) => (to, answer.clone(), edits),
-            (Reply::Failed { to }, Some(answer)) => (to, answer.clone(), Edits::new()),
+            (Reply::Failed { to, refusal }, _) => (to, refusal, Edits::new()),
             (Reply::List { to, breakpoints }, _) => {
                 (to, response_with(to.seq.0, command, "breakpoints", &breakpoints), Edits::new())
             }
-            (Reply::AsItCame { .. } | Reply::Failed { .. }, None) => return,
+            (Reply::AsItCame { .. }, None) => return,
         };
         let Some(client) = self.clients.get_mut(&to.client) else { return };
         let mut edits: Edits = edits.into_iter().chain(message.answering(to.seq.0)).collect();
@@ -135,26 +175,35 @@ impl Session {
         client.send(Outgoing { message, edits, asks: None });
     }
 
-    /// The engine says that a breakpoint changed. Each owner hears it under its own number; what nobody asked for is
+    /// An engine says that a breakpoint changed. Each owner hears it under its own number; what nobody asked for is
     /// news for everybody.
-    pub(crate) fn on_breakpoint_event(&mut self, message: &Message) {
+    pub(crate) fn on_breakpoint_event(&mut self, node: NodeId, message: &Message) {
         let body = message.payload();
         let reason = body.and_then(|body| body.str("reason"));
         let breakpoint = body.and_then(|body| body.get("breakpoint"));
         let id = breakpoint.and_then(|breakpoint| breakpoint.get("id")).filter(|id| id.as_i64().is_some());
         let named = breakpoint.filter(|breakpoint| breakpoint.get("source").is_some());
-        let source = named.map(|breakpoint| self.shelf("setBreakpoints", Some(breakpoint)));
-        let changed = |breakpoint: Json| self.ledger.changed(breakpoint, source.as_ref(), reason.as_deref());
-        let owners = breakpoint.map(changed).unwrap_or_default();
-        let numbered: Vec<(ClientId, Option<i64>)> = if owners.is_empty() {
-            let engine = id.and_then(Json::as_i64);
-            let number =
-                |client: &ClientId| (*client, engine.map(|engine| self.ledger.alias(*client, engine)));
-            // Who does not hear of it now is told no number of it later.
-            let hearing = self.clients.iter().filter(|(_, client)| client.hears());
-            hearing.map(|(id, _)| id).map(number).collect()
-        } else {
-            owners.into_iter().map(|(client, number)| (client, Some(number))).collect()
+        let source = named.map(|breakpoint| self.shelf(node, "setBreakpoints", Some(breakpoint)));
+        let changed =
+            |breakpoint: Json| self.ledger.changed(node, breakpoint, source.as_ref(), reason.as_deref());
+        let numbered: Vec<(ClientId, Option<i64>)> = match breakpoint.map(changed) {
+            Some(Changed::Merged(news)) => {
+                self.tell_changed(news);
+                Vec::new()
+            }
+            Some(Changed::AsItSays(owners)) => {
+                owners.into_iter().map(|(client, number)| (client, Some(number))).collect()
+            }
+            Some(Changed::NobodySetIt) | None if self.hides(node, id.and_then(Json::as_i64)) => return,
+            Some(Changed::NobodySetIt) | None => {
+                let engine = id.and_then(Json::as_i64);
+                let number = |client: &ClientId| {
+                    (*client, engine.map(|engine| self.ledger.alias(*client, node, engine)))
+                };
+                // Who does not hear of it now is told no number of it later.
+                let hearing = self.clients.iter().filter(|(_, client)| client.hears());
+                hearing.map(|(id, _)| id).map(number).collect()
+            }
         };
         for (client, number) in numbered {
             let edits = id.and_then(Json::span).zip(number).map(|(at, number)| Edit::int(at, number));
@@ -163,69 +212,65 @@ impl Session {
         self.tell_of_others();
     }
 
-    /// Takes a client's breakpoints out of the engine, unless the engine is on its way out itself.
+    /// Takes a client's breakpoints out of the engines, unless the engine is on its way out itself.
     pub(crate) fn forget_breakpoints(&mut self, client: ClientId) {
         let changed = self.ledger.forget(client);
         self.tell_of_others();
         let filters = self.ledger.exceptions.forget(client);
         if self.engine_goes_on() && !self.clients.is_empty() {
-            changed.into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
-            filters.into_iter().for_each(|message| self.tell_filters(message));
+            changed.into_iter().for_each(|(shelf, told)| self.tell_engines(&shelf, told));
+            self.tell_filters(filters);
         }
     }
 
-    fn engine_goes_on(&mut self) -> bool {
+    pub(crate) fn engine_goes_on(&mut self) -> bool {
         // Delve must not be asked for anything after a failed launch.
         let goes_on = matches!(self.ending, Ending::No)
             && !matches!(self.launch, Launch::Failed { .. })
-            && !self.picture.is_over();
+            && !self.is_finished();
         // What waits for one that is not ready yet will reach it.
-        goes_on && self.root().is_some_and(|node| !matches!(node.phase, Phase::Ending | Phase::Ended { .. }))
+        let there = |node: &mut Node| !matches!(node.phase, Phase::Ending | Phase::Ended { .. });
+        goes_on && (self.has_living_child() || self.root().is_some_and(there))
     }
 
-    fn tell_filters(&mut self, message: Message) {
-        let pending = Pending { command: "setExceptionBreakpoints".into(), purpose: Purpose::Nobody };
-        if let Some(node) = self.root() {
-            node.push(Lane::Normal, Waiting::new(message, Edits::new(), Some(pending)));
+    /// An engine answers no more. Who waited for it alone is refused; who waited for others too hears what they say.
+    pub(crate) fn breakpoints_abandoned_by(&mut self, node: NodeId, refusal: &Failure) {
+        let child = self.nodes.get(&node).is_some_and(Node::is_child);
+        if child || self.has_living_child() {
+            self.dismiss_from_breakpoints(node);
+        } else {
+            self.refuse_breakpoints(None, &|_| refusal.clone());
         }
     }
 
-    /// Tells a new engine what the last one knew.
+    /// A new engine takes the place of all that were there, and is told what they knew.
     pub(crate) fn renew_breakpoints(&mut self) {
-        self.ledger.renew().into_iter().for_each(|(shelf, request)| self.tell_engine(shelf, request));
-        let filters = self.ledger.exceptions.all();
-        self.ledger.exceptions.tell(None);
-        filters.into_iter().for_each(|message| self.tell_filters(message));
+        let Some(root) = self.root else { return };
+        let told = self.ledger.renew(root);
+        told.into_iter().for_each(|(shelf, request)| self.tell_engine(root, shelf, request));
+        let filters = self.ledger.exceptions.renew(root);
+        self.tell_filters(filters.into_iter().map(|message| (root, message)).collect());
     }
 
-    /// Filters that were refused must not come back with what others want.
-    pub(crate) fn on_exceptions_refused(&mut self, client: ClientId, seq: FromClient, command: &str) {
-        if command != "setExceptionBreakpoints" {
-            return;
+    /// One more engine is told breakpoints and filters from now on.
+    pub(crate) fn admit_to_breakpoints(&mut self, node: NodeId) {
+        for (shelf, request) in self.ledger.admit(node) {
+            self.tell_engine(node, shelf, request);
         }
-        let left = self.ledger.exceptions.failed(client, seq);
-        if let Some(message) = left.filter(|_| self.engine_goes_on()) {
-            self.tell_filters(message);
-        }
+        let filters = self.ledger.exceptions.admit(node);
+        self.tell_filters(filters.into_iter().map(|message| (node, message)).collect());
     }
 
-    pub(crate) fn set_exceptions(
-        &mut self,
-        client: ClientId,
-        seq: FromClient,
-        message: Message,
-    ) -> Result<(), Failure> {
-        self.engine_is_there("setExceptionBreakpoints")?;
-        self.note_breakpoints(client, "setExceptionBreakpoints", message.payload());
-        let merged = self.ledger.exceptions.set(client, seq, message);
-        if let Some(answer) = self.ledger.exceptions.known(&merged) {
-            let body = Some(answer).filter(|answer| !answer.is_null());
-            self.ledger.exceptions.agreed(client, seq);
-            self.answer(client, seq, "setExceptionBreakpoints", body);
-            return Ok(());
+    /// An engine has nothing more to say about breakpoints: it ended, or only opens others. What waits to be told to it
+    /// is taken back.
+    pub(crate) fn dismiss_from_breakpoints(&mut self, node: NodeId) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.withdraw_breakpoints();
         }
-        self.ledger.exceptions.tell(Some(&merged));
-        self.forward(client, seq, "setExceptionBreakpoints", merged)
+        for (shelf, answered) in self.ledger.dismiss(node) {
+            self.carry_out(&shelf, None, answered);
+        }
+        self.dismiss_from_filters(node);
     }
 
     /// `breakroom/breakpoints`: everybody's, with their owners and what is known of each.

@@ -1,6 +1,6 @@
 //! One client of the session: what it declared, how far it has come, and what waits to be sent to it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use crate::joining::{Heard, Missing};
 use crate::ledger::ShelfId;
 use crate::others::ToldOfOthers;
 use crate::outbox::{HOPELESS, Outbox};
+use crate::views::{Home, View};
 
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -28,7 +29,13 @@ pub(crate) struct Client {
     pub entry: Entry,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
-    pub belief: Belief,
+    /// What it believes of each node that it sees.
+    pub beliefs: BTreeMap<NodeId, Belief>,
+    pub view: View,
+    /// The children that it was asked to open sessions for.
+    pub offered: BTreeSet<NodeId>,
+    /// The `type` of its own `launch` or `attach`, under which it would open a session.
+    pub kind: Option<String>,
     pub told_of_others: ToldOfOthers,
     /// Lists that it has from before it was lost, and has not said anything about since.
     pub inherited: Vec<ShelfId>,
@@ -91,9 +98,21 @@ enum Told {
 /// A reverse request in a client's hands.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    pub node: NodeId,
-    pub seq: FromEngine,
+    pub whose: Whose,
     pub command: Arc<str>,
+}
+
+/// Who waits for its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Engine {
+        node: NodeId,
+        seq: FromEngine,
+    },
+    /// The hub itself, which wants the client to open a session for this child.
+    Hub {
+        child: NodeId,
+    },
 }
 
 #[derive(Debug)]
@@ -127,7 +146,10 @@ impl Client {
             manners: Manners::default(),
             entry: Entry::NotYet,
             asked: HashMap::new(),
-            belief: Belief::default(),
+            beliefs: BTreeMap::new(),
+            view: View::default(),
+            offered: BTreeSet::new(),
+            kind: None,
             told_of_others: ToldOfOthers::default(),
             inherited: Vec::new(),
             heard_live: 0..0,
@@ -148,7 +170,22 @@ impl Client {
 
     /// Whether a request of an engine may be put to it: not before its `initialize` is answered.
     pub fn may_be_asked(&self) -> bool {
-        matches!(self.phase, Phase::Ready | Phase::Configuring)
+        !self.is_outside() && matches!(self.phase, Phase::Ready | Phase::Configuring)
+    }
+
+    /// What it believes of a node.
+    pub fn belief(&mut self, node: NodeId) -> &mut Belief {
+        self.beliefs.entry(node).or_default()
+    }
+
+    /// Whether it is in the session for one child at most.
+    pub fn is_at_child(&self) -> bool {
+        matches!(self.view, View::Outside | View::Own { home: Home::Child(_), .. })
+    }
+
+    /// Whether it was refused what it came for.
+    pub fn is_outside(&self) -> bool {
+        matches!(self.view, View::Outside)
     }
 
     pub fn is_leaving(&self) -> bool {
@@ -158,7 +195,7 @@ impl Client {
     /// Whether it is told what happens.
     pub fn hears(&self) -> bool {
         let deaf = matches!(self.phase, Phase::Connected | Phase::Joining { .. } | Phase::Leaving(_));
-        self.access.is_granted() && !deaf
+        self.access.is_granted() && !deaf && !self.is_outside()
     }
 
     /// Queues an event for a client that is alone, in the order and as often as it tolerates it.
@@ -234,7 +271,8 @@ impl Client {
 
     /// Whether it takes part: it has said who it is, may act, and is not on its way out.
     pub fn takes_part(&self) -> bool {
-        self.access.is_granted() && !matches!(self.phase, Phase::Connected | Phase::Leaving(_))
+        let there = !matches!(self.phase, Phase::Connected | Phase::Leaving(_));
+        self.access.is_granted() && there && !self.is_outside()
     }
 
     pub fn is_behind(&self) -> bool {

@@ -1,8 +1,9 @@
 //! What a session looks like from outside: for lists, not for decisions.
 
 use crate::launch::Launch;
-use crate::node::Phase;
+use crate::node::{Node, Phase};
 use crate::session::Session;
+use crate::tree::Stage;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
@@ -12,28 +13,73 @@ pub struct Description {
     pub engine: Option<String>,
     pub clients: Vec<String>,
     pub nodes: usize,
+    /// Every node there is, parents before their children.
+    pub tree: Vec<NodeDescription>,
+}
+
+/// One engine connection of the session's tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeDescription {
+    pub id: u32,
+    pub parent: Option<u32>,
+    /// What its configuration calls it; the root is called like the session.
+    pub name: String,
+    pub engine: String,
+    pub state: &'static str,
 }
 
 impl Session {
     pub fn describe(&self) -> Description {
         let root = self.root.and_then(|root| self.nodes.get(&root));
+        let stops = self.nodes.values().any(|node| self.is_of_the_tree(node.id) && shows_stop(node));
         let state = match (root.map(|node| &node.phase), &self.launch) {
+            (_, Launch::Preparing(_)) => "starting",
             (None, _) | (Some(Phase::Ready { .. }), Launch::Unasked) => "idle",
             (Some(Phase::Starting | Phase::Initializing { .. }), _) => "starting",
-            (Some(Phase::Ending | Phase::Ended { .. }), _) => "ended",
-            _ if self.picture.is_over() => "ended",
+            (Some(Phase::Ending | Phase::Ended { .. }), _) if !self.has_living_child() => "ended",
+            _ if self.is_finished() => "ended",
             (Some(Phase::Ready { .. }), Launch::Waiting { .. } | Launch::Failed { .. }) => "starting",
-            (Some(Phase::Ready { .. }), Launch::Sent { .. }) => match root {
-                Some(node) if node.threads.any_stopped() && !node.judges() => "stopped",
-                _ => "running",
-            },
+            (Some(_), _) if stops => "stopped",
+            (Some(_), _) => "running",
         };
+        let alive = |node: &&Node| !matches!(node.phase, Phase::Ended { .. });
         Description {
             name: self.name.clone(),
             state,
             engine: root.map(|node| node.name().to_owned()),
             clients: self.clients.values().map(|client| client.name().to_owned()).collect(),
-            nodes: self.nodes.values().filter(|node| !matches!(node.phase, Phase::Ended { .. })).count(),
+            nodes: self.nodes.values().filter(alive).count(),
+            tree: self.tree(),
         }
+    }
+
+    /// A parent was there before its children, so its number is lower.
+    fn tree(&self) -> Vec<NodeDescription> {
+        let of_the_tree = self.nodes.values().filter(|node| self.is_of_the_tree(node.id));
+        let describe = |node: &Node| NodeDescription {
+            id: node.id.0,
+            parent: node.lineage.child().map(|child| child.parent.0),
+            name: self.label(node.id),
+            engine: node.name().to_owned(),
+            state: state(node),
+        };
+        of_the_tree.map(describe).collect()
+    }
+}
+
+/// Whether a node is stopped as far as anybody was told.
+fn shows_stop(node: &Node) -> bool {
+    node.threads.any_stopped() && !node.judges()
+}
+
+fn state(node: &Node) -> &'static str {
+    let coming = node.lineage.child().is_some_and(|child| matches!(child.stage, Stage::Coming { .. }));
+    match node.phase {
+        Phase::Ending | Phase::Ended { .. } => "ended",
+        _ if node.picture.is_over() => "ended",
+        Phase::Starting | Phase::Initializing { .. } => "starting",
+        Phase::Ready { .. } if shows_stop(node) => "stopped",
+        Phase::Ready { .. } if coming => "starting",
+        Phase::Ready { .. } => "running",
     }
 }

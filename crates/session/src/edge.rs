@@ -8,13 +8,21 @@ use breakroom_dap::{Edit, Json, walk};
 use smallvec::SmallVec;
 
 use crate::commands::Known;
+use crate::company::Events;
 
 type Edits = SmallVec<[Edit; 2]>;
 
-/// Clients that read nothing any more after an event that they do not know, by `clientID`, with those that they know.
-const KNOWS_ONLY: [(&str, &[&str]); 1] = [(
-    "hx",
-    &[
+/// What a client cannot take, whatever it declares.
+struct Weakness {
+    /// Its `clientID`.
+    client: &'static str,
+    /// It reads nothing any more after an event that is not one of these.
+    dies_on_all_but: &'static [&'static str],
+}
+
+const WEAKNESSES: [Weakness; 1] = [Weakness {
+    client: "hx",
+    dies_on_all_but: &[
         "initialized",
         "stopped",
         "continued",
@@ -29,13 +37,17 @@ const KNOWS_ONLY: [(&str, &[&str]); 1] = [(
         "capabilities",
         "memory",
     ],
-)];
+}];
 
 /// Events that a client gets only if it said that it knows them, or is known to survive them.
-pub(crate) fn wants(client: &Initialize, event: &str) -> bool {
-    let knows_only = KNOWS_ONLY.iter().find(|(name, _)| client.client_id.as_deref() == Some(name));
-    if knows_only.is_some_and(|(_, known)| !known.contains(&event)) {
+pub(crate) fn wants(client: &Initialize, events: Events, event: &str) -> bool {
+    let named = |weakness: &&Weakness| client.client_id.as_deref() == Some(weakness.client);
+    let weakness = WEAKNESSES.iter().find(named);
+    if weakness.is_some_and(|weakness| !weakness.dies_on_all_but.contains(&event)) {
         return false;
+    }
+    if event.starts_with("breakroom/") {
+        return events == Events::OfTheHubToo;
     }
     match event {
         "progressStart" | "progressUpdate" | "progressEnd" => client.progress,
@@ -48,7 +60,7 @@ pub(crate) fn wants(client: &Initialize, event: &str) -> bool {
 /// Events in which `line`, `column` and `source` mean places in a file.
 const EVENTS_WITH_PLACES: [&str; 3] = ["breakpoint", "output", "loadedSource"];
 
-fn has_places(name: &str) -> bool {
+pub(crate) fn has_places(name: &str) -> bool {
     EVENTS_WITH_PLACES.contains(&name) || Known::of(name).is_some_and(|known| known.places)
 }
 
@@ -256,7 +268,22 @@ mod tests {
 
     #[test]
     fn undeclared_events_are_not_wanted() {
-        assert!(!wants(&Initialize::default(), "progressStart") && !wants(&Initialize::default(), "memory"));
-        assert!(wants(&Initialize::default(), "stopped") && wants(&Initialize::default(), "x-vendor"));
+        let plain = |event: &str| wants(&Initialize::default(), Events::OfDapOnly, event);
+        assert!(!plain("progressStart") && !plain("memory") && !plain("breakroom/activity"));
+        assert!(plain("stopped") && plain("x-vendor"));
+    }
+
+    #[test]
+    fn a_client_that_dies_on_what_it_does_not_know_gets_only_what_it_knows() {
+        let helix = Initialize { client_id: Some("hx".into()), ..Initialize::default() };
+        let gets = |event: &str| wants(&helix, Events::OfTheHubToo, event);
+        assert!(gets("stopped") && gets("capabilities"));
+        assert!(!gets("debugpySockets") && !gets("breakroom/activity") && !gets("invalidated"));
+        assert!(!gets("memory"), "it knows that one, but did not ask for it");
+    }
+
+    #[test]
+    fn the_hubs_own_events_go_to_those_who_asked_for_them() {
+        assert!(wants(&Initialize::default(), Events::OfTheHubToo, "breakroom/activity"));
     }
 }

@@ -4,6 +4,8 @@
 //! the hub answers in its place and ends the process. Whatever happens, `terminated` is told once and every
 //! request that is still open gets an answer.
 
+mod order;
+
 use std::time::Duration;
 
 use breakroom_dap::view::Disconnect;
@@ -19,9 +21,11 @@ use crate::ids::{Asker, ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
 use crate::journal::Entry;
 use crate::launch::{Launch, Start};
-use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then, Waiting};
+use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then};
 use crate::restarting::Restart;
 use crate::session::Session;
+
+pub(crate) use order::Debuggee;
 
 /// How long an engine may take to answer `disconnect`.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -31,12 +35,17 @@ const ANSWER_AT_SHUTDOWN: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Longer than anybody waits for a program that was let go.
-const UNTIL_IT_ENDS: Duration = Duration::from_secs(365 * 24 * 3600);
+pub(crate) const UNTIL_IT_ENDS: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Whether the session is being ended, and by when its engine must have agreed.
 #[derive(Debug)]
 pub(crate) enum Ending {
     No,
+    /// The children were asked to go, and the root is asked when they have.
+    Children {
+        until: Time,
+        next: Next,
+    },
     /// `disconnect` was sent.
     Asked {
         until: Time,
@@ -46,12 +55,13 @@ pub(crate) enum Ending {
     Stopping,
 }
 
-/// What becomes of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Debuggee {
-    Ends,
-    /// It was launched by the engine and asked to be left running.
-    Lives,
+/// What the root is asked for when its children are gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Next {
+    /// To end, in that time.
+    End { debuggee: Debuggee, patience: Duration },
+    /// To `terminate`, which it may take its time for, or decline.
+    Terminate,
 }
 
 impl Session {
@@ -63,23 +73,30 @@ impl Session {
     ) -> Result<(), Failure> {
         let drives = self.drives(client);
         let asked = Disconnect::of(message.payload()).terminate_debuggee;
+        if self.is_at_child(client) {
+            self.disconnect_from_child(client, seq, message, drives && asked == Some(true));
+            return Ok(());
+        }
         let others = self.others(client) && !(drives && asked == Some(true));
         let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
-        if others || !ready || !matches!(self.ending, Ending::No) {
+        let polite = matches!(self.ending, Ending::No | Ending::Children { .. });
+        if others || !ready || !polite {
             self.settle(client);
             self.answer(client, seq, "disconnect", None);
             self.leave(client);
             if !others {
-                self.stop_engine(Duration::ZERO, Debuggee::Ends);
+                self.end_without_root();
             }
             return Ok(());
         }
         let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
-        let lives = asked == Some(false) && can_leave && self.launch.start() == Some(Start::Launch);
+        let launched = self.launch.start() == Some(Start::Launch);
+        let lives = asked == Some(false) && can_leave && launched;
         let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
+        let children = asked.map(|ends| if ends { Debuggee::Ends } else { Debuggee::Lives });
         let purpose =
             Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
-        self.ask_to_end(message, purpose, debuggee, ANSWER);
+        self.ask_to_end(message, purpose, children, Next::End { debuggee, patience: ANSWER });
         Ok(())
     }
 
@@ -90,7 +107,9 @@ impl Session {
     /// Whether somebody stays for whom the session goes on. Those who only look on do not keep it from a driver.
     fn others(&self, client: ClientId) -> bool {
         let drives = self.drives(client);
-        let counts = |other: &Client| other.takes_part() && (!drives || other.manners.role == Role::Drive);
+        let counts = |other: &Client| {
+            other.takes_part() && !other.is_at_child() && (!drives || other.manners.role == Role::Drive)
+        };
         let others = self.clients.iter().any(|(id, other)| *id != client && counts(other));
         others || (!drives && self.waits_for_somebody())
     }
@@ -101,19 +120,38 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
+        if self.is_at_child(client) {
+            return self.terminate_child(client, seq, message);
+        }
         let unasked = matches!(self.ending, Ending::No);
+        // It ends what was launched. Only where everything was attached to can it mean that.
+        let children = (self.launch.start() == Some(Start::Attach)).then_some(Debuggee::Ends);
+        if matches!(self.launch, Launch::Preparing(_)) {
+            let text = "the launch was called off: `terminate` was asked for.";
+            self.call_off(&Failure::quiet(FailureId::Cancelled, text));
+        }
         // Delve must not be asked for anything but `disconnect` after a failed launch.
         let failed = matches!(self.launch, Launch::Failed { .. });
         let ready = self.root().filter(|node| matches!(node.phase, Phase::Ready { .. }));
         // One that has left so much unread will not read this either, and need not be asked.
         let reads = ready.filter(|node| !node.is_full(Lane::Urgent));
         match reads.map(|node| node.capabilities.terminate && !failed) {
-            Some(true) => return self.forward(client, seq, "terminate", message),
+            Some(true) if unasked && self.has_living_child() => {
+                self.note_deed(client, "terminate", message.payload());
+                let life = crate::threads::Life::Session;
+                let purpose = Purpose::Client { client, seq, life, then: Then::Nothing };
+                self.ask_to_end(message, purpose, children, Next::Terminate);
+            }
+            Some(true) => {
+                let Some(root) = self.root else { return Ok(()) };
+                return self.forward_to(root, client, seq, "terminate", message);
+            }
             Some(false) if unasked => {
                 self.note_deed(client, "terminate", None);
                 let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
                 let purpose = Purpose::End { asker: Some((client, seq)) };
-                self.ask_to_end(disconnect, purpose, Debuggee::Ends, ANSWER);
+                let next = Next::End { debuggee: Debuggee::Ends, patience: ANSWER };
+                self.ask_to_end(disconnect, purpose, children, next);
             }
             _ => {
                 self.note_deed(client, "terminate", None);
@@ -124,16 +162,6 @@ impl Session {
         Ok(())
     }
 
-    fn ask_to_end(&mut self, message: Message, purpose: Purpose, debuggee: Debuggee, patience: Duration) {
-        self.ending = Ending::Asked { until: self.now.after(patience), debuggee };
-        let command =
-            if matches!(purpose, Purpose::End { asker: Some(_) }) { "terminate" } else { "disconnect" };
-        let pending = Pending { command: command.into(), purpose };
-        if let Some(node) = self.root() {
-            node.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), Some(pending)));
-        }
-    }
-
     /// The engine answered a client's `disconnect`.
     pub(crate) fn disconnected(&mut self, node: NodeId, client: ClientId) {
         self.leave(client);
@@ -142,6 +170,10 @@ impl Session {
 
     /// The engine agreed to end.
     pub(crate) fn engine_left(&mut self, node: NodeId) {
+        if self.nodes.get(&node).is_some_and(Node::is_child) {
+            self.take_leave(node);
+            return self.child_left(node);
+        }
         if self.root == Some(node) {
             let debuggee = match self.ending {
                 Ending::Asked { debuggee, .. } => debuggee,
@@ -163,6 +195,7 @@ impl Session {
             client.phase = ClientPhase::Connected;
             self.refuse(id, seq, "initialize", &refusal("initialize"));
         }
+        self.settle_preparation(id, &refusal);
         if let Launch::Waiting { client, seq, start, .. } = self.launch
             && client == id
         {
@@ -171,6 +204,7 @@ impl Session {
         }
         self.settle_restart(id, &refusal("restart"));
         self.settle_verbs(id, &refusal);
+        self.settle_gatherings(id, &refusal);
         self.refuse_breakpoints(Some(id), &refusal);
         for (Asker { seq, .. }, command) in self.reads.withdraw(id, None) {
             self.refuse(id, seq, &command, &refusal(&command));
@@ -180,7 +214,10 @@ impl Session {
         for (seq, command) in owed {
             match &*command {
                 "disconnect" | "terminate" => self.answer(id, seq, &command, None),
-                _ => self.refuse(id, seq, &command, &refusal(&command)),
+                command if self.still_waits(id, seq, command) => {
+                    self.refuse(id, seq, command, &refusal(command));
+                }
+                _ => {}
             }
         }
     }
@@ -207,8 +244,7 @@ impl Session {
 
     /// Whatever the launch said about the end: a program that was launched ends, one that was attached to goes on.
     pub(crate) fn on_killed(&mut self, reason: &str) {
-        let attached = self.launch.start() == Some(Start::Attach);
-        self.on_last_leave = if attached { LastLeave::Detach } else { LastLeave::Terminate };
+        self.on_last_leave = LastLeave::Keep;
         self.on_shutdown(reason);
     }
 
@@ -228,6 +264,7 @@ impl Session {
             // The new engine was never started; the old one is on its way out already.
             return self.on_node_failed(root, "the session was ended".to_owned());
         }
+        self.stop_children();
         self.ending = Ending::No;
         // Without an engine nothing ends: the client may still launch one.
         let Some(node) = self.root.and_then(|root| self.nodes.get_mut(&root)) else {
@@ -257,16 +294,19 @@ impl Session {
         let ready = |node: &&mut Node| matches!(node.phase, Phase::Ready { .. });
         let can_leave = self.root().filter(ready).map(|node| node.capabilities.terminate_debuggee);
         match (&self.ending, can_leave) {
-            (Ending::No, Some(can_leave)) => {
+            // Whether it would end by itself when it is asked to `terminate` nobody can say.
+            (Ending::No | Ending::Children { next: Next::Terminate, .. }, Some(can_leave)) => {
                 let terminate = fate == Debuggee::Ends;
                 let disconnect =
                     request("disconnect", json!({"restart": false, "terminateDebuggee": terminate}));
                 // What was attached to is none of the engine's processes, so nothing needs to be spared.
                 let debuggee = if launched && can_leave { fate } else { Debuggee::Ends };
-                self.ask_to_end(disconnect, Purpose::End { asker: None }, debuggee, patience);
+                let next = Next::End { debuggee, patience };
+                let children = self.wished_fate();
+                self.ask_to_end(disconnect, Purpose::End { asker: None }, children, next);
             }
-            (Ending::No, None) => self.stop_engine(Duration::ZERO, Debuggee::Ends),
-            (Ending::Asked { .. } | Ending::Stopping, _) => {}
+            (Ending::No, None) => self.end_without_root(),
+            (Ending::Children { .. } | Ending::Asked { .. } | Ending::Stopping, _) => {}
         }
     }
 
@@ -279,6 +319,10 @@ impl Session {
         let initializing = matches!(node.phase, Phase::Starting | Phase::Initializing { .. });
         let expected = matches!(node.phase, Phase::Ending);
         let why = obituary(&name, end);
+        if node.is_child() {
+            self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone() });
+            return self.on_child_ended(id, end, &why);
+        }
         if initializing {
             return self.on_node_failed(id, format!("{why} It ended before it could be used."));
         }
@@ -289,36 +333,59 @@ impl Session {
         if self.root != Some(id) {
             return self.old_engine_is_gone(id);
         }
-        self.refuse_start(&Failure::loud(FailureId::EngineEnded, why.clone()));
-        self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, why.clone()));
-        self.ending = Ending::Stopping;
-        self.nothing_to_come_back_to();
-        self.release_joiners();
-        if !expected && !end.clean {
+        let lives = self.has_living_child() && !self.restart.is_under_way();
+        if !lives {
+            self.refuse_start(&Failure::loud(FailureId::EngineEnded, why.clone()));
+        }
+        self.answer_abandoned_by(id, abandoned, &Failure::quiet(FailureId::EngineEnded, why.clone()));
+        if !lives {
+            self.ending = Ending::Stopping;
+            self.stop_children();
+            self.nothing_to_come_back_to();
+            self.release_joiners();
+        }
+        if !expected && !end.clean && !self.is_programs_end(id, end) {
             let data = json!({"engineEnded": why});
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n"), "data": data});
             self.tell("output", &event("output", Some(body)), &SmallVec::new());
         }
+        if lives {
+            self.root_goes_first(id);
+            return self.go_on_ending();
+        }
         self.restart_failed(&why);
-        self.tell("terminated", &event("terminated", None), &SmallVec::new());
+        self.tell_last_words(id, end);
+        self.tell_over(None);
     }
 
     pub fn next_deadline(&self) -> Option<Time> {
         let silences = self.nodes.values().filter_map(Node::silence_at);
         let starts = self.nodes.values().filter_map(|node| match node.phase {
-            Phase::Initializing { until } => Some(until),
+            Phase::Initializing { until } if node.has_own_engine() => Some(until),
             _ => None,
         });
         let ending = match self.ending {
-            Ending::Asked { until, .. } => Some(until),
+            Ending::Children { until, .. } | Ending::Asked { until, .. } => Some(until),
             Ending::No | Ending::Stopping => None,
         };
         let judged = self.nodes.values().filter_map(|node| Some(node.judgement.as_ref()?.until));
-        silences.chain(starts).chain(ending).chain(judged).chain(self.absence_deadline()).min()
+        let farewells = self.nodes.values().filter_map(|node| node.farewell.until());
+        silences
+            .chain(starts)
+            .chain(ending)
+            .chain(judged)
+            .chain(self.absence_deadline())
+            .chain(self.child_deadline())
+            .chain(self.gathering_deadline())
+            .chain(self.ledger.deadline())
+            .chain(farewells)
+            .min()
     }
 
     pub(crate) fn on_timer(&mut self) {
         self.end_absence();
+        self.gather_in_time();
+        self.set_in_time();
         if let Ending::Asked { until, debuggee } = self.ending
             && until <= self.now
         {
@@ -327,10 +394,21 @@ impl Session {
             let grace = if debuggee == Debuggee::Lives { UNTIL_IT_ENDS } else { Duration::ZERO };
             self.stop_engine(grace, debuggee);
         }
+        if let Ending::Children { until, .. } = self.ending
+            && until <= self.now
+        {
+            self.stop_children();
+            self.go_on_ending();
+        }
         for id in self.nodes.keys().copied().collect::<Vec<_>>() {
+            self.child_in_time(id);
             self.tell_silence(id);
             self.judge_in_time(id);
-            let late = |node: &Node| matches!(node.phase, Phase::Initializing { until } if until <= self.now);
+            self.part_in_time(id);
+            let late = |node: &Node| {
+                node.has_own_engine()
+                    && matches!(node.phase, Phase::Initializing { until } if until <= self.now)
+            };
             if self.nodes.get(&id).is_some_and(late) {
                 self.engine_unfit(id, "did not answer `initialize` and was stopped.");
             }
@@ -341,18 +419,28 @@ impl Session {
     fn answer_in_place_of_engine(&mut self) {
         let owed = self.root().map(Node::abandon).unwrap_or_default();
         let text = "the debug adapter did not answer before the session ended";
-        self.answer_abandoned(owed, &Failure::quiet(FailureId::EngineEnded, text));
+        let Some(root) = self.root else { return };
+        self.answer_abandoned_by(root, owed, &Failure::quiet(FailureId::EngineEnded, text));
     }
 
     /// Answers what an engine will not answer any more. One that ends instead of answering `disconnect` or
     /// `terminate` did what they ask. `disconnect` comes last, since nothing may follow its answer.
-    pub(crate) fn answer_abandoned(&mut self, mut abandoned: Vec<Pending>, refusal: &Failure) {
+    pub(crate) fn answer_abandoned_by(
+        &mut self,
+        node: NodeId,
+        mut abandoned: Vec<Pending>,
+        refusal: &Failure,
+    ) {
         abandoned.sort_by_key(|pending| &*pending.command == "disconnect");
-        self.refuse_breakpoints(None, &|_| refusal.clone());
-        for (Asker { client, seq }, command) in self.reads.abandon() {
+        self.breakpoints_abandoned_by(node, refusal);
+        for (Asker { client, seq }, command) in self.reads.abandon(node) {
             self.refuse(client, seq, &command, refusal);
         }
         for pending in abandoned {
+            if let Purpose::Gather(gathering) = pending.purpose {
+                self.gathered(gathering, node, None);
+                continue;
+            }
             let Some((client, seq)) = pending.asker() else {
                 continue;
             };
@@ -363,10 +451,11 @@ impl Session {
                     self.leave(client);
                 }
                 "terminate" => self.answer(client, seq, "terminate", None),
-                command => {
+                command if self.still_waits(client, seq, command) => {
                     self.refuse(client, seq, command, refusal);
                     self.on_exceptions_refused(client, seq, command);
                 }
+                _ => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::ids::{NodeId, ToEngine};
-use crate::node::Announced;
+use crate::node::{Announced, Node};
 use crate::session::Session;
 use crate::threads::Life;
 
@@ -16,13 +16,17 @@ impl Session {
         };
         let event = event.clone();
         // One that is being replaced has nothing more to say but its program's last words.
-        if self.root != Some(node) && &*event != "output" {
+        let last_words = self.is_of_the_tree(node) && &*event == "exited" || &*event == "output";
+        if !last_words && !self.is_heard(node) {
             return;
         }
         if self.hold(node, &event, &message) {
             return;
         }
         if &*event == "terminated" && self.wants_restart(node, &message) {
+            return;
+        }
+        if !self.is_in_order(node, &event, &message) {
             return;
         }
         let Some(known) = self.nodes.get_mut(&node) else {
@@ -32,19 +36,23 @@ impl Session {
             "initialized" => return self.on_initialized(node, message),
             "stopped" => return self.on_stopped(node, &message),
             "continued" => return self.on_continued(node, &message),
-            "breakpoint" => return self.on_breakpoint_event(&message),
-            "invalidated" => self.forget_reads(),
+            "breakpoint" => return self.on_breakpoint_event(node, &message),
+            "debugpyAttach" => return self.on_debugpy_attach(node, &message),
+            "exited" => return self.on_exited(node, &message),
+            "terminated" => return self.on_terminated(node, &message),
+            "invalidated" => self.forget_reads(node),
             "thread" => {
                 let body = message.payload();
                 let exited = body.and_then(|body| body.str("reason")).as_deref() == Some("exited");
                 if let Some(thread) = body.filter(|_| exited).and_then(|body| body.i64("threadId")) {
                     known.threads.on_exited(thread);
-                    self.clients.values_mut().for_each(|client| client.belief.exited(thread));
+                    self.clients.values_mut().for_each(|client| client.belief(node).exited(thread));
                 }
                 self.forget_threads_read();
             }
             "capabilities" => {
                 known.capabilities.merge(message.payload().and_then(|body| body.get("capabilities")));
+                return self.on_capabilities(node, &message);
             }
             "progressStart" => return self.on_progress_start(node, message),
             _ => {}
@@ -55,17 +63,59 @@ impl Session {
         let found = references::by_name(message.bytes());
         let edits: SmallVec<[Edit; 2]> = self.mint(node, life, None, found).collect();
         self.note_picture(node, &message, &edits);
-        self.note_event(&event, &message);
-        self.tell(&event, &message, &edits);
-        if &*event == "terminated" {
-            self.nothing_to_come_back_to();
+        self.note_event(node, &event, &message);
+        self.tell_of(node, &event, &message, &edits);
+        if &*event == "output" {
+            self.look_for_exit(node, &message);
         }
     }
 
-    /// Keeps what the engine of the root says for whoever comes later.
+    /// Whether what a node says still counts: it was not replaced, and was not let go.
+    fn is_heard(&self, node: NodeId) -> bool {
+        let leaves = |known: &Node| known.is_child() && !known.is_living_child();
+        self.is_of_the_tree(node) && !self.nodes.get(&node).is_some_and(leaves)
+    }
+
+    /// What a child can do is news for whoever was told so by it.
+    fn on_capabilities(&mut self, node: NodeId, message: &Message) {
+        self.note_picture(node, message, &SmallVec::new());
+        for client in self.viewers(node) {
+            let alone = !self.sees_several(client) && !self.nodes.get(&node).is_some_and(Node::coordinates);
+            if alone || self.home(client) == Some(node) {
+                self.tell_one(client, "capabilities", message, SmallVec::new());
+            }
+        }
+    }
+
+    /// Keeps what an engine says for whoever comes later.
     pub(crate) fn note_picture(&mut self, node: NodeId, message: &Message, edits: &SmallVec<[Edit; 2]>) {
-        if let Some(known) = self.nodes.get(&node).filter(|_| self.root == Some(node)) {
-            self.picture.note(message, edits, &known.threads);
+        if message.event_name() == Some("output") {
+            return self.outputs.note(node, message, edits);
+        }
+        if self.is_of_the_tree(node)
+            && let Some(known) = self.nodes.get_mut(&node)
+        {
+            known.picture.note(message, edits, &known.threads);
+        }
+    }
+
+    /// Prints something for all who see a node.
+    pub(crate) fn tell_printed(&mut self, node: NodeId, message: &Message) {
+        self.note_picture(node, message, &SmallVec::new());
+        self.note_event(node, "output", message);
+        self.tell_of(node, "output", message, &SmallVec::new());
+    }
+
+    /// Delivers an event to every client that sees the node and declared that it can take it.
+    pub(crate) fn tell_of(
+        &mut self,
+        node: NodeId,
+        name: &str,
+        message: &Message,
+        edits: &SmallVec<[Edit; 2]>,
+    ) {
+        for client in self.viewers(node) {
+            self.tell_one(client, name, message, edits.clone());
         }
     }
 
@@ -96,10 +146,10 @@ impl Session {
         let anonymous: SmallVec<[Edit; 2]> = cut.into_iter().map(|cut| Edit::text(cut, "")).collect();
         self.note_picture(node, &message, &anonymous);
         let Some((at, request)) = named else {
-            return self.tell("progressStart", &message, &SmallVec::new());
+            return self.tell_of(node, "progressStart", &message, &SmallVec::new());
         };
         let asker = self.nodes.get(&node).and_then(|node| node.asker_of(request));
-        for id in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
+        for id in self.viewers(node) {
             let edits = match asker {
                 Some((asker, seq)) if asker == id => SmallVec::from_iter([Edit::int(at.clone(), seq.0)]),
                 _ => anonymous.clone(),
@@ -114,8 +164,6 @@ impl Session {
             return;
         }
         let message = event("output", Some(json!({"category": category, "output": text})));
-        self.note_picture(node, &message, &SmallVec::new());
-        self.note_event("output", &message);
-        self.tell("output", &message, &SmallVec::new());
+        self.tell_printed(node, &message);
     }
 }

@@ -6,6 +6,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub u32);
 
+/// Who owns what the hub itself wants of an engine. No client has this number.
+pub(crate) const NOBODY: ClientId = ClientId(u32::MAX);
+
 /// One engine of the session. Never reused, so a late message of an engine that was replaced is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);

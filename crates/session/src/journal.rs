@@ -10,6 +10,7 @@ use breakroom_dap::{Json, Message};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use crate::children::LAST_WORDS;
 use crate::client::{Client, CloseReason, Phase};
 use crate::company::Role;
 use crate::ids::{ClientId, NodeId, Time};
@@ -87,6 +88,9 @@ pub enum Entry {
         description: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         text: Option<String>,
+        /// The node, where there are several.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<String>,
     },
     /// Where a thread stopped, as soon as anybody looked.
     Place {
@@ -99,6 +103,8 @@ pub enum Entry {
     Output {
         category: String,
         text: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<String>,
     },
     /// What the adapter itself wrote.
     Stderr {
@@ -151,7 +157,10 @@ pub struct Journal {
 enum Kept {
     Entry(Entry),
     /// An `output` event of the engine, as it came.
-    Output(Bytes),
+    Output {
+        bytes: Bytes,
+        node: Option<Box<str>>,
+    },
 }
 
 impl Journal {
@@ -187,7 +196,7 @@ impl Kept {
     fn size(&self) -> usize {
         let option = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let texts = match self {
-            Kept::Output(bytes) => bytes.len(),
+            Kept::Output { bytes, node } => bytes.len() + node.as_ref().map_or(0, |node| node.len()),
             Kept::Entry(entry) => match entry {
                 Entry::Joined { client, .. } => client.len(),
                 Entry::Left { client, reason, .. } | Entry::Lost { client, reason, .. } => {
@@ -201,11 +210,11 @@ impl Kept {
                     client.len() + deed.len() + command.len() + option(detail)
                 }
                 Entry::Breakpoints { client, source, .. } => client.len() + source.len(),
-                Entry::Stopped { reason, description, text, .. } => {
-                    reason.len() + option(description) + option(text)
+                Entry::Stopped { reason, description, text, node, .. } => {
+                    reason.len() + option(description) + option(text) + option(node)
                 }
                 Entry::Place { function, source, .. } => function.len() + option(source),
-                Entry::Output { category, text } => category.len() + text.len(),
+                Entry::Output { category, text, node } => category.len() + text.len() + option(node),
                 Entry::Stderr { engine, text } => engine.len() + text.len(),
                 Entry::Notice { text } => text.len(),
                 Entry::Exited { .. } | Entry::Terminated | Entry::Unknown => 0,
@@ -217,9 +226,9 @@ impl Kept {
     fn entry(&self) -> Entry {
         match self {
             Kept::Entry(entry) => entry.clone(),
-            Kept::Output(bytes) => {
+            Kept::Output { bytes, node } => {
                 let message = Message::from_engine(bytes.clone()).ok();
-                output(message.as_ref().and_then(Message::payload))
+                output(message.as_ref().and_then(Message::payload), node.as_deref())
             }
         }
     }
@@ -307,16 +316,18 @@ impl Session {
     }
 
     /// What the engine tells everybody, as far as it tells what happened.
-    pub(crate) fn note_event(&mut self, event: &str, message: &Message) {
+    pub(crate) fn note_event(&mut self, node: NodeId, event: &str, message: &Message) {
         let body = message.payload();
+        let node = (self.nodes.len() > 1).then(|| short(&self.label(node)));
         let said = |key: &str| body.and_then(|body| body.str(key)).map(|text| short(&text));
         match event {
-            "output" => self.note_output(message),
+            "output" => self.note_output(node, message),
             "stopped" => self.note(Entry::Stopped {
                 reason: said("reason").unwrap_or_default(),
                 thread: body.and_then(|body| body.i64("threadId")),
                 description: said("description"),
                 text: said("text"),
+                node,
             }),
             "exited" => {
                 let code = body.and_then(|body| body.i64("exitCode")).unwrap_or_default();
@@ -327,20 +338,25 @@ impl Session {
         }
     }
 
-    fn note_output(&mut self, message: &Message) {
+    fn note_output(&mut self, node: Option<String>, message: &Message) {
         let category = message.payload().and_then(|body| body.str("category"));
         // It is for whoever made the adapter, and nobody sees it.
         if category.as_deref() == Some("telemetry") {
             return;
         }
         let kept = match message.len() <= AS_IT_CAME {
-            true => Kept::Output(message.bytes().clone()),
-            false => Kept::Entry(output(message.payload())),
+            true => Kept::Output { bytes: message.bytes().clone(), node: node.map(Into::into) },
+            false => Kept::Entry(output(message.payload(), node.as_deref())),
         };
         self.journal.add(self.now, kept);
     }
 
     pub(crate) fn note_stderr(&mut self, node: NodeId, text: &str) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.last_words.extend(text.lines().map(short));
+            let old = node.last_words.len().saturating_sub(LAST_WORDS);
+            node.last_words.drain(..old);
+        }
         let engine = self.nodes.get(&node).map_or_else(String::new, |node| short(node.name()));
         self.note(Entry::Stderr { engine, text: short(text) });
     }
@@ -381,10 +397,10 @@ impl Session {
     }
 }
 
-fn output(body: Option<Json>) -> Entry {
+fn output(body: Option<Json>, node: Option<&str>) -> Entry {
     let said = |key: &str| body.and_then(|body| body.str(key)).map(|text| short(&text));
     let category = said("category").unwrap_or_else(|| "console".to_owned());
-    Entry::Output { category, text: said("output").unwrap_or_default() }
+    Entry::Output { category, text: said("output").unwrap_or_default(), node: node.map(str::to_owned) }
 }
 
 /// As much of a text as the journal keeps.

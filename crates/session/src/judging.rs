@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
+use crate::io::Unset;
 use crate::judgement::{Findings, Judgement, Step, Trouble};
 use crate::ledger::{Judge, ShelfId};
 use crate::node::{Hushed, Lane, Node, Pausing, Pending, Purpose, Waiting};
@@ -62,17 +63,18 @@ impl Session {
         let body = message.payload();
         let reason = body.and_then(|body| body.str("reason")).unwrap_or_default();
         let Some(thread) = Run::of(body).thread else { return Fate::Told(None) };
-        let going = matches!(self.ending, Ending::No) && self.root == Some(node);
+        let going = matches!(self.ending, Ending::No) && self.is_of_the_tree(node);
         if !going || !BREAKPOINTS.contains(&&*reason) {
             return Fate::Told(None);
         }
         let ids = engine_ids(body);
-        let unnamed = ids.is_empty() && self.clients.len() > 1 && self.ledger.has_any();
-        if !self.ledger.judges() && !unnamed {
+        let unnamed = ids.is_empty() && self.clients.len() > 1 && self.ledger.has_any(node);
+        let left = ids.is_empty() && self.goes_on_stopping(node) && self.ledger.left_any(node);
+        if !self.ledger.judges(node) && !unnamed && !left {
             return Fate::Told(None);
         }
         // The hub judges nothing here.
-        let hits = self.ledger.hit(&ids);
+        let hits = self.ledger.hit(node, &ids);
         if !hits.is_empty() && hits.iter().all(|hit| hit.judge == Judge::Engine) {
             return Fate::Told(None);
         }
@@ -86,6 +88,11 @@ impl Session {
         known.judgement = Some(Judgement::new(number, until, message.clone(), resumer));
         self.ask_place(node, thread);
         Fate::Judged
+    }
+
+    /// Whether an engine stops where there is no breakpoint any more.
+    fn goes_on_stopping(&self, node: NodeId) -> bool {
+        self.nodes.get(&node).is_some_and(|node| node.facts.unset == Unset::Stays)
     }
 
     /// Keeps what an engine says while a stop of it is judged. False if the message is to be handled as usual.
@@ -203,10 +210,13 @@ impl Session {
         judgement.findings.frame = top.i64("id");
         judgement.findings.place = source.map(|source| (source.into(), line));
         let ids = judgement.stops.last().map(|stop| engine_ids(stop.payload())).unwrap_or_default();
-        let mut hits = self.ledger.hit(&ids);
+        let mut hits = self.ledger.hit(node, &ids);
         if hits.is_empty() && top.get("source").is_some() {
-            let shelf: ShelfId = self.shelf("setBreakpoints", Some(top));
-            hits = self.ledger.hit_at(&shelf, line);
+            let shelf: ShelfId = self.shelf(node, "setBreakpoints", Some(top));
+            hits = self.ledger.hit_at(node, &shelf, line);
+            if hits.is_empty() && self.goes_on_stopping(node) && self.ledger.left_at(node, &shelf, line) {
+                return Ok(Step::Decided);
+            }
         }
         let facts = self.nodes.get(&node).map(|node| node.facts.clone()).unwrap_or_default();
         Ok(judgement.hit(hits, &mut self.ledger, &facts.habits()))
@@ -258,10 +268,7 @@ impl Session {
             body["line"] = json!(line);
             body["source"] = serde_json::from_str(source).unwrap_or_default();
         }
-        let message = event("output", Some(body));
-        self.note_picture(node, &message, &SmallVec::new());
-        self.note_event("output", &message);
-        self.tell("output", &message, &SmallVec::new());
+        self.tell_printed(node, &event("output", Some(body)));
     }
 
     fn go_on(&mut self, node: NodeId, stops: Vec<Message>, by: Option<ClientId>) {
@@ -338,8 +345,8 @@ impl Session {
     }
 
     /// A resume of a thread that stopped without anybody's knowing.
-    pub(crate) fn refuse_hidden(&self, thread: Option<i64>) -> Result<(), Failure> {
-        let judgement = self.root.and_then(|root| self.nodes.get(&root)?.judgement.as_ref());
+    pub(crate) fn refuse_hidden(&self, node: NodeId, thread: Option<i64>) -> Result<(), Failure> {
+        let judgement = self.nodes.get(&node).and_then(|node| node.judgement.as_ref());
         let Some(judgement) = judgement else { return Ok(()) };
         if !judgement.holds(thread) {
             return Ok(());
@@ -357,11 +364,13 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
-        let Some(root) = self.root.filter(|root| self.nodes.get(root).is_some_and(Node::judges)) else {
-            return self.forward(client, seq, "pause", message);
-        };
+        self.engine_is_there("pause")?;
+        let node = self.target(client, "pause", message.payload())?;
+        if !self.nodes.get(&node).is_some_and(Node::judges) {
+            return self.forward_to(node, client, seq, "pause", message);
+        }
         self.note_deed(client, "pause", message.payload());
-        self.conclude(root, Some(because("somebody paused the program")));
+        self.conclude(node, Some(because("somebody paused the program")));
         self.answer(client, seq, "pause", None);
         Ok(())
     }

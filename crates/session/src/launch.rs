@@ -8,10 +8,11 @@ use std::time::Duration;
 use breakroom_dap::json::removal;
 use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Json, Message, request};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::absence::LastLeave;
+use crate::amending::for_driver;
 use crate::client::{Client, Outgoing, Phase as ClientPhase};
 use crate::company::{Manners, Role};
 use crate::ending::Ending;
@@ -21,8 +22,10 @@ use crate::io::{Effect, EngineChoice};
 use crate::joining::Step;
 use crate::node::{Configuration, Lane, Pending, Phase, Purpose, Then, Waiting};
 use crate::own;
+use crate::paths::Paths;
+use crate::preparing::Preparing;
 use crate::requests::denied;
-use crate::session::Session;
+use crate::session::{Preparation, Session};
 use crate::starting::introduction;
 use crate::threads::Life;
 
@@ -30,6 +33,8 @@ use crate::threads::Life;
 #[derive(Debug)]
 pub(crate) enum Launch {
     Unasked,
+    /// The driver looks at it first.
+    Preparing(Box<Preparing>),
     /// The engine is not ready for it.
     Waiting {
         client: ClientId,
@@ -47,6 +52,15 @@ pub(crate) enum Launch {
     },
 }
 
+/// Who decides about the engine if both have something to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastWord {
+    /// What was fixed before the launch.
+    Fixed,
+    /// The arguments: they are not the client's own any more and name another engine.
+    Arguments,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     Launch,
@@ -54,6 +68,10 @@ pub(crate) enum Start {
 }
 
 impl Start {
+    pub fn of(command: &str) -> Self {
+        if command == "attach" { Start::Attach } else { Start::Launch }
+    }
+
     pub fn command(self) -> &'static str {
         match self {
             Start::Launch => "launch",
@@ -67,6 +85,7 @@ impl Launch {
     pub fn start(&self) -> Option<Start> {
         match self {
             Launch::Waiting { start, .. } | Launch::Sent { start } => Some(*start),
+            Launch::Preparing(preparing) => Some(preparing.start),
             Launch::Unasked | Launch::Failed { .. } => None,
         }
     }
@@ -79,6 +98,7 @@ impl Session {
         seq: FromClient,
         message: &Message,
     ) -> Result<(), Failure> {
+        let lives = self.has_living_child();
         let Some(client) = self.clients.get_mut(&id) else {
             return Ok(());
         };
@@ -87,44 +107,58 @@ impl Session {
             return Err(Failure::quiet(FailureId::AlreadyInitialized, text));
         }
         let root = self.root.and_then(|root| self.nodes.get(&root));
-        if root.is_some_and(|node| matches!(node.phase, Phase::Ending | Phase::Ended { .. })) {
+        let over = root.is_some_and(|node| matches!(node.phase, Phase::Ending | Phase::Ended { .. }));
+        if over && !lives {
             let text = "this session is over; start another one.";
             return Err(Failure::loud(FailureId::EngineEnded, text));
         }
         client.declared = Initialize::of(message.payload());
         client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
         if self.root.is_none() {
-            self.introduction = introduction(message.payload(), &client.declared);
+            self.introduction = introduction(message.payload());
         }
+        self.choose_view(id);
         self.somebody_came(id);
         let Some(client) = self.clients.get_mut(&id) else { return Ok(()) };
         // Whoever must still prove who it is starts no process.
         let trusted = client.access.present(None);
-        let now = self.picture.outputs();
+        let now = self.outputs.count();
         client.heard_live = now..if trusted { u64::MAX } else { now };
         match self.fixed_engine(id).filter(|_| trusted) {
             _ if trusted && self.root.is_some() => {
                 self.answer_initialize();
                 self.announce();
             }
-            Some(fixed) => {
-                self.start_engine(fixed);
-                // There may have been another one that was configured and is gone.
-                self.renew_breakpoints();
-            }
-            None => {
-                let base = Value::Object(self.setup.base_capabilities.clone());
-                let answer = breakroom_dap::response(seq.0, "initialize", Some(base));
-                if let Some(client) = self.clients.get_mut(&id) {
-                    client.initialized_by(Outgoing::plain(answer));
+            Some(fixed) => match self.started_with_its_program(&fixed) {
+                Some(recorded) => self.promise(id, seq, recorded),
+                None => {
+                    self.start_engine(fixed, None);
+                    // There may have been another one that was configured and is gone.
+                    self.renew_breakpoints();
                 }
-            }
+            },
+            None => self.promise(id, seq, self.setup.base_capabilities.clone()),
         }
         Ok(())
     }
 
+    /// What such an engine was recorded to be able to do, if it can only be started with what it debugs.
+    fn started_with_its_program(&self, choice: &EngineChoice) -> Option<Map<String, Value>> {
+        let EngineChoice::Type(kind) = choice else { return None };
+        self.setup.late_engines.get(&kind.to_lowercase()).cloned()
+    }
+
+    /// Answers `initialize` before there is an engine to ask. What turns out not to be true is taken back.
+    fn promise(&mut self, id: ClientId, seq: FromClient, capabilities: Map<String, Value>) {
+        self.promised.extend(capabilities.clone());
+        let answer = breakroom_dap::response(seq.0, "initialize", Some(Value::Object(capabilities)));
+        if let Some(client) = self.clients.get_mut(&id) {
+            client.initialized_by(Outgoing::plain(answer));
+        }
+    }
+
     /// The engine that is fixed before any launch: by the command line, or by an `adapterID` that the catalog knows.
-    fn fixed_engine(&self, client: ClientId) -> Option<EngineChoice> {
+    pub(crate) fn fixed_engine(&self, client: ClientId) -> Option<EngineChoice> {
         let adapter_id = || Some(self.clients.get(&client)?.declared.adapter_id.as_ref()?.to_lowercase());
         let known = || adapter_id().filter(|id| self.setup.known_engines.contains(id));
         self.setup.engine.clone().or_else(known).map(EngineChoice::Type)
@@ -137,7 +171,7 @@ impl Session {
         command: &str,
         message: Message,
     ) -> Result<(), Failure> {
-        let start = if command == "attach" { Start::Attach } else { Start::Launch };
+        let start = Start::of(command);
         let arguments = message.payload().filter(|arguments| arguments.is_object());
         let Some(arguments) = arguments else {
             let text = format!(
@@ -180,6 +214,16 @@ impl Session {
             self.set_out(client, session, message);
             return Ok(());
         }
+        if let Some(known) = self.clients.get_mut(&client) {
+            known.kind = arguments.str("type").map(|kind| kind.into_owned());
+        }
+        if self.has_debuggee() {
+            let outside = self.clients.get(&client).is_some_and(Client::is_outside);
+            self.choose_node(client, own)?;
+            if outside {
+                self.comes_in(client);
+            }
+        }
         if self.comes_late(client) {
             self.begin_joining(client);
         }
@@ -190,6 +234,7 @@ impl Session {
             // It heard everything as it came.
             self.enter(client);
             self.answer(client, seq, command, None);
+            self.tell_if_gone(client);
             return Ok(());
         }
         match &self.launch {
@@ -200,23 +245,40 @@ impl Session {
                 );
                 return Err(Failure::quiet(FailureId::LaunchFailed, text));
             }
-            Launch::Waiting { .. } | Launch::Sent { .. } => {
+            Launch::Preparing(_) | Launch::Waiting { .. } | Launch::Sent { .. } => {
                 let text =
                     "this session has its debuggee already; start another connection for another program.";
                 return Err(Failure::loud(FailureId::AlreadyLaunched, text));
             }
         }
+        if self.setup.preparation == Preparation::ByDriver {
+            self.prepare(client, seq, start, message);
+            return Ok(());
+        }
+        self.begin_launch(client, seq, start, message, LastWord::Fixed)
+    }
+
+    /// Launches what is known to be the session's own debuggee.
+    pub(crate) fn begin_launch(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        start: Start,
+        message: Message,
+        last_word: LastWord,
+    ) -> Result<(), Failure> {
+        let command = start.command();
+        let Some(arguments) = message.payload() else { return Ok(()) };
         let chosen = choice(arguments, command)?;
-        if matches!(chosen, Some(EngineChoice::Record(_))) {
+        let replaces = matches!(chosen, Some(EngineChoice::Record(_)))
+            || (chosen.is_some() && last_word == LastWord::Arguments);
+        if replaces {
             self.replace_engine();
         }
         if self.root.is_none() {
-            let fixed = self.fixed_engine(client);
-            let chosen = match chosen {
-                Some(record @ EngineChoice::Record(_)) => Some(record),
-                by_arguments => fixed.or(by_arguments),
-            };
-            self.start_engine(chosen.ok_or_else(|| nothing_to_choose_by(command))?);
+            let fixed = self.fixed_engine(client).filter(|_| !replaces);
+            let chosen = fixed.or(chosen).ok_or_else(|| nothing_to_choose_by(command))?;
+            self.start_engine(chosen, for_driver(&message));
             // One that was replaced may have been configured already.
             self.renew_breakpoints();
         } else {
@@ -225,6 +287,7 @@ impl Session {
         self.enter(client);
         self.launcher = Some(client);
         self.name = name(arguments);
+        self.paths = Paths::of(arguments.get("breakroom"));
         self.note_start(client, command);
         self.launch = Launch::Waiting { client, seq, start, message };
         self.send_launch();
@@ -242,25 +305,20 @@ impl Session {
         self.root = None;
         self.effect(Effect::StopEngine { node: old, grace: Duration::ZERO, release: false });
         let text = "the debug adapter was replaced by the one that the launch brings";
-        self.answer_abandoned(abandoned, &Failure::quiet(FailureId::EngineEnded, text));
+        self.answer_abandoned_by(old, abandoned, &Failure::quiet(FailureId::EngineEnded, text));
     }
 
     /// Sends the launch that waits, if the engine is ready for it.
     pub(crate) fn send_launch(&mut self) {
         let Some(root) = self.root else { return };
-        let Some(node) = self.nodes.get_mut(&root).filter(|node| matches!(node.phase, Phase::Ready { .. }))
-        else {
+        if !self.nodes.get(&root).is_some_and(|node| matches!(node.phase, Phase::Ready { .. })) {
             return;
-        };
+        }
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, message } => {
                 self.launched = Some((message.clone(), client));
-                // It may hold a token, and says nothing to the engine.
-                let own = message.payload().and_then(|arguments| removal(arguments, "breakroom"));
-                let edits = own.into_iter().map(|cut| Edit::text(cut, "")).collect();
                 let purpose = Purpose::Client { client, seq, life: Life::Session, then: Then::Nothing };
-                let pending = Pending { command: start.command().into(), purpose };
-                node.push_first(Waiting::new(message, edits, Some(pending)));
+                self.send_start(root, message, purpose);
                 self.launch = Launch::Sent { start };
             }
             other => self.launch = other,
@@ -276,7 +334,7 @@ impl Session {
         failed: Option<String>,
     ) {
         match (command, failed) {
-            ("launch" | "attach", Some(reason)) => self.launch = Launch::Failed { reason },
+            ("launch" | "attach", Some(reason)) => self.launch_failed(node, reason),
             ("disconnect", _) => self.disconnected(node, client),
             ("pause", Some(_)) => self.not_pausing(node),
             ("configurationDone", _) => self.advance(client, Step::Configured),
@@ -291,6 +349,12 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
+        if self.is_at_child(client) {
+            // The hub has configured it.
+            self.answer(client, seq, "configurationDone", None);
+            self.advance(client, Step::Configured);
+            return Ok(());
+        }
         let there = self.engine_is_there("configurationDone");
         // Whoever attached before the end is still shown how it ended.
         if !self.is_joining(client) {
@@ -311,7 +375,9 @@ impl Session {
         });
         if forwards && there.is_ok() {
             self.launcher = Some(client);
-            return self.forward(client, seq, "configurationDone", message);
+            let Some(root) = self.root else { return Ok(()) };
+            self.prepare_entry();
+            return self.forward_to(root, client, seq, "configurationDone", message);
         }
         self.answer(client, seq, "configurationDone", None);
         self.advance(client, Step::Configured);
@@ -320,7 +386,8 @@ impl Session {
 
     /// The launcher is gone: another takes its place, and if that one is done configuring, so is the engine.
     pub(crate) fn pass_on_launch(&mut self) {
-        let mut heirs = self.clients.iter().filter(|(_, client)| client.takes_part());
+        let mut heirs =
+            self.clients.iter().filter(|(_, client)| client.takes_part() && !client.is_at_child());
         let drives = |(_, client): &(&ClientId, &Client)| client.manners.role == Role::Drive;
         self.launcher = heirs.clone().find(drives).or_else(|| heirs.next()).map(|(id, _)| *id);
         let Some(node) = self.root().filter(|node| node.configuration == Configuration::DoneByOthers) else {
@@ -328,6 +395,8 @@ impl Session {
         };
         node.configuration = Configuration::Told;
         if matches!(node.phase, Phase::Ready { .. }) && node.capabilities.configuration_done {
+            self.prepare_entry();
+            let Some(node) = self.root() else { return };
             let message = request("configurationDone", json!({}));
             let pending = Pending { command: "configurationDone".into(), purpose: Purpose::Nobody };
             node.push(Lane::Normal, Waiting::new(message, SmallVec::new(), Some(pending)));
@@ -335,8 +404,13 @@ impl Session {
     }
 }
 
+/// The type that arguments name, if it says anything about the program.
+pub(crate) fn kind(arguments: &Value) -> Option<&str> {
+    arguments["type"].as_str().filter(|kind| *kind != "breakroom")
+}
+
 /// What people call the session.
-fn name(arguments: Json) -> String {
+pub(crate) fn name(arguments: Json) -> String {
     let own = arguments.get("breakroom").and_then(|own| own.str("name"));
     let said = own.or_else(|| arguments.str("name")).or_else(|| arguments.str("program")).unwrap_or_default();
     said.rsplit('/').next().unwrap_or_default().to_owned()

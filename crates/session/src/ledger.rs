@@ -1,14 +1,21 @@
-//! The ledger: which client wants which breakpoints, what the engine was told, and what it answered.
+//! The ledger: which client wants which breakpoints, what each engine was told, and what it answered.
 //!
-//! An engine knows one list for each source. The hub tells it the union of what all owners want and gives each owner
-//! back its own part, under numbers of that owner's own. It knows nothing of queues and clients' phases.
+//! An engine knows one list for each source. The hub tells every engine the union of what all owners want and gives each
+//! owner back its own part, under numbers of that owner's own. It knows nothing of queues, clients' phases and who is
+//! whose child: engines are admitted and dismissed.
 
 mod exceptions;
+mod hearer;
 mod hits;
+mod homes;
 mod merged;
+mod pending;
 mod shelf;
 mod spec;
 mod terms;
+#[cfg(test)]
+mod tests;
+mod truth;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -16,22 +23,26 @@ use std::path::{Component, Path, PathBuf};
 use breakroom_dap::{Json, Message};
 use bytes::Bytes;
 
-use crate::ids::{Asker, ClientId};
+use crate::ids::{Asker, ClientId, NOBODY, NodeId, Time};
 
 use exceptions::Exceptions;
+use hearer::{By, Hearer};
+use homes::Homes;
 use merged::Differing;
-use shelf::Shelf;
+use shelf::{Audience, Shelf};
+use spec::Place;
 
-pub(crate) use exceptions::arguments_of;
+pub(crate) use exceptions::{Counts, FiltersOutcome, arguments_of};
 pub(crate) use hits::{Hit, Owned};
 pub(crate) use merged::Judge;
-pub(crate) use shelf::{Answered, Listed, Reply, Request, Truth};
+pub(crate) use shelf::{Answered, Changed, Listed, Reply, Request};
 pub use terms::BareHits;
 #[cfg(test)]
 pub(crate) use terms::Terms;
-pub(crate) use terms::{HitCondition, Piece, means_yes, pieces, unquoted};
+pub(crate) use terms::{HitCondition, Piece, means_yes, one_hit_less, pieces, unquoted};
+pub(crate) use truth::Truth;
 
-/// One list that an engine is told as a whole.
+/// One list that engines are told as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ShelfId {
     Source(SourceId),
@@ -58,6 +69,22 @@ impl ShelfId {
             ShelfId::Instructions | ShelfId::Data => Differing::FirstWins,
         }
     }
+
+    /// A `dataId` is one engine's own.
+    fn audience(&self) -> Audience {
+        match self {
+            ShelfId::Data => Audience::Home,
+            ShelfId::Source(_) | ShelfId::Functions | ShelfId::Instructions => Audience::All,
+        }
+    }
+
+    /// Whether it means anything to an engine.
+    fn is_for(&self, node: NodeId) -> bool {
+        match self {
+            ShelfId::Source(SourceId::Reference { node: owner, .. }) => *owner == node,
+            _ => true,
+        }
+    }
 }
 
 /// Which source a client means, whatever it calls it.
@@ -68,8 +95,11 @@ pub(crate) enum SourceId {
         inode: u64,
     },
     Path(String),
-    /// Text that only the engine has.
-    Reference(i64),
+    /// Text that only this engine has, by its own number.
+    Reference {
+        node: NodeId,
+        number: i64,
+    },
 }
 
 /// A file's identity through links and spellings.
@@ -95,24 +125,38 @@ fn lexical(path: &str) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     shelves: BTreeMap<ShelfId, Shelf>,
+    /// The engines that are told, in the order in which they were admitted.
+    nodes: Vec<NodeId>,
     /// The last number given to each owner.
     numbers: BTreeMap<ClientId, i64>,
-    /// Numbers for breakpoints that no client set: the engine's number, and whose number it got.
-    aliases: BTreeMap<(ClientId, i64), i64>,
+    /// Numbers for breakpoints that no client set: whose number, for which number of which engine.
+    aliases: BTreeMap<(ClientId, NodeId, i64), i64>,
     /// Which source each path was found to mean when it was first named.
     paths: BTreeMap<String, SourceId>,
+    pub homes: Homes,
     pub exceptions: Exceptions,
+}
+
+/// How long whoever sets breakpoints waits for one of several engines, and for which of them not at all.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    pub until: Time,
+    /// They can be told nothing yet.
+    pub deaf: Vec<NodeId>,
 }
 
 /// What came of a client's new list.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// The engine must be told.
-    Tell(Request),
-    /// The engine is told already, or an earlier telling must be answered first.
+    /// These engines must be told.
+    Tell(Vec<(NodeId, Request)>),
+    /// The engines are told already, or an earlier telling must be answered first.
     Later,
-    /// The engine knows all of it and has answered before.
-    Known(Vec<Reply>),
+    /// The engines that can be asked know all of it and have answered before. These others must be told, and nobody
+    /// waits for what they say.
+    Known(Reply, Vec<(NodeId, Request)>),
+    /// There is no engine to tell yet. Its owner hears what becomes of it.
+    Pending(Reply),
 }
 
 impl Ledger {
@@ -144,33 +188,82 @@ impl Ledger {
         self.shelves.iter().filter(owns).map(|(id, _)| id.clone()).collect()
     }
 
-    /// An owner's breakpoints as the engine sees them, each with its source.
+    /// An owner's breakpoints as the engines see them, each with its source.
     pub fn elements(&self, shelf: &ShelfId, owner: ClientId) -> Vec<Bytes> {
         self.shelves.get(shelf).map(|shelf| shelf.elements(owner)).unwrap_or_default()
     }
 
-    /// The name under which the engine knows a source.
+    /// The name under which the engines know a source.
     pub fn spelling(&self, shelf: &ShelfId) -> Option<&str> {
         self.shelves.get(shelf)?.spelling()
     }
 
     /// Takes over what a client wants on one shelf.
-    pub fn set(&mut self, shelf: ShelfId, asker: Asker, message: Message) -> Outcome {
+    pub fn set(&mut self, shelf: ShelfId, asker: Asker, message: Message, patience: &Patience) -> Outcome {
         let number = self.numbers.entry(asker.client).or_default();
-        let differing = shelf.differing();
-        let known = self.shelves.entry(shelf).or_insert_with(|| Shelf::new(differing));
-        known.set(asker, message, number)
+        let (nodes, homes, audience) = (&self.nodes, &self.homes, shelf.audience());
+        let home = |place: &Place, before: Option<NodeId>| match audience {
+            Audience::All => None,
+            Audience::Home => homes.home(asker.client, place, before, nodes),
+        };
+        let new = || Shelf::new(&shelf, nodes.iter().copied());
+        let known = self.shelves.entry(shelf.clone()).or_insert_with(new);
+        known.set(asker, message, number, home, patience)
     }
 
-    /// What the engine answered to the last telling of this shelf.
-    pub fn answered(&mut self, shelf: &ShelfId, message: &Message, success: bool) -> Answered {
-        self.shelves.get_mut(shelf).map(|known| known.answered(message, success)).unwrap_or_default()
+    /// When somebody has waited long enough.
+    pub fn deadline(&self) -> Option<Time> {
+        self.shelves.values().filter_map(Shelf::deadline).min()
     }
 
-    /// What a new engine must be told: everything, since it knows nothing.
-    pub fn renew(&mut self) -> Vec<(ShelfId, Request)> {
-        let told = self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.renew()?)));
-        told.collect()
+    /// Answers whoever has waited long enough for one of several engines. What that one says later is told as news.
+    pub fn answer_in_time(&mut self, now: Time) -> Vec<(ShelfId, Answered)> {
+        let due = |shelf: &Shelf| shelf.deadline().is_some_and(|deadline| deadline <= now);
+        let late = self.shelves.iter_mut().filter(|(_, shelf)| due(shelf));
+        late.map(|(id, shelf)| (id.clone(), shelf.answer_in_time(now))).collect()
+    }
+
+    /// What an engine answered to the last telling of this shelf.
+    pub fn answered(&mut self, shelf: &ShelfId, node: NodeId, message: &Message, success: bool) -> Answered {
+        self.shelves.get_mut(shelf).map(|known| known.answered(node, message, success)).unwrap_or_default()
+    }
+
+    /// An engine is told breakpoints from now on, and these first.
+    pub fn admit(&mut self, node: NodeId) -> Vec<(ShelfId, Request)> {
+        self.nodes.push(node);
+        let shelves = self.shelves.iter_mut().filter(|(id, _)| id.is_for(node));
+        shelves.filter_map(|(id, shelf)| Some((id.clone(), shelf.admit(node)?.1))).collect()
+    }
+
+    /// Nothing more comes from an engine. What is to be done about it, by shelf.
+    pub fn dismiss(&mut self, node: NodeId) -> Vec<(ShelfId, Answered)> {
+        self.nodes.retain(|known| *known != node);
+        self.aliases.retain(|(_, owner, _), _| *owner != node);
+        self.homes.forget(node);
+        self.shelves.values_mut().for_each(|shelf| shelf.drop_quietly(NOBODY, node));
+        let dismissed = self.shelves.iter_mut().map(|(id, shelf)| (id.clone(), shelf.dismiss(node)));
+        let dismissed = dismissed.collect();
+        self.forget_texts();
+        dismissed
+    }
+
+    /// A new engine takes the place of all that were there. It must be told everything, since it knows nothing.
+    pub fn renew(&mut self, node: NodeId) -> Vec<(ShelfId, Request)> {
+        self.nodes = vec![node];
+        self.aliases.retain(|(_, owner, _), _| *owner == node);
+        self.homes = Homes::default();
+        self.forget_texts();
+        let told = self.shelves.iter_mut();
+        told.filter_map(|(id, shelf)| Some((id.clone(), shelf.renew(node)?.1))).collect()
+    }
+
+    /// Texts of engines that are gone are gone with them.
+    fn forget_texts(&mut self) {
+        let nodes = &self.nodes;
+        self.shelves.retain(|id, _| match id {
+            ShelfId::Source(SourceId::Reference { node, .. }) => nodes.contains(node),
+            _ => true,
+        });
     }
 
     /// Makes one owner's breakpoints another's, who has none yet, under the same numbers.
@@ -178,20 +271,19 @@ impl Ledger {
         if let Some(last) = self.numbers.remove(&from) {
             self.numbers.insert(to, last);
         }
-        let renamed =
-            |((client, engine), number)| ((if client == from { to } else { client }, engine), number);
+        let renamed = |((client, node, engine), number)| {
+            ((if client == from { to } else { client }, node, engine), number)
+        };
         self.aliases = std::mem::take(&mut self.aliases).into_iter().map(renamed).collect();
         self.shelves.values_mut().for_each(|shelf| shelf.hand_over(from, to));
         self.exceptions.hand_over(from, to);
     }
 
-    /// Forgets an owner and says what the engine must be told because of it.
-    pub fn forget(&mut self, owner: ClientId) -> Vec<(ShelfId, Request)> {
+    /// Forgets an owner and says what the engines must be told because of it.
+    pub fn forget(&mut self, owner: ClientId) -> Vec<(ShelfId, Vec<(NodeId, Request)>)> {
         self.numbers.remove(&owner);
-        self.aliases.retain(|(client, _), _| *client != owner);
-        let changed =
-            self.shelves.iter_mut().filter_map(|(id, shelf)| Some((id.clone(), shelf.forget(owner)?)));
-        changed.collect()
+        self.aliases.retain(|(client, ..), _| *client != owner);
+        self.shelves.iter_mut().map(|(id, shelf)| (id.clone(), shelf.forget(owner))).collect()
     }
 
     /// Who still waits, with the request that is not answered; they wait no longer.
@@ -210,53 +302,79 @@ impl Ledger {
         *number
     }
 
-    /// A client's number for a breakpoint of the engine that no client set.
-    pub fn alias(&mut self, client: ClientId, engine: i64) -> i64 {
+    /// A client's number for a breakpoint of an engine that no client set.
+    pub fn alias(&mut self, client: ClientId, node: NodeId, engine: i64) -> i64 {
         let number = self.numbers.entry(client).or_default();
-        *self.aliases.entry((client, engine)).or_insert_with(|| {
+        *self.aliases.entry((client, node, engine)).or_insert_with(|| {
             *number += 1;
             *number
         })
     }
 
-    /// Takes note of an engine's `breakpoint` event and says under which numbers whose breakpoints changed. An engine
-    /// that changes its own numbers is recognised by the place: in `source` if the event names one, else in the only
-    /// source that has a breakpoint in that line.
+    /// Takes note of an engine's `breakpoint` event and says what is new to whom. An engine that changes its own numbers
+    /// is recognised by the place: in `source` if the event names one, else in the only source that has a breakpoint in
+    /// that line.
     pub fn changed(
         &mut self,
+        node: NodeId,
         breakpoint: Json,
         source: Option<&ShelfId>,
         reason: Option<&str>,
-    ) -> Vec<(ClientId, i64)> {
+    ) -> Changed {
         let removed = reason == Some("removed");
-        let by_number = |shelf: &&mut Shelf| shelf.knows(breakpoint.i64("id"));
+        let heard = |shelf: &Shelf, is_it: &dyn Fn(&Hearer) -> bool| shelf.hearer(node).is_some_and(is_it);
+        let number = breakpoint.i64("id");
+        let by_number = |shelf: &&mut Shelf| heard(shelf, &|hearer| hearer.knows(number));
         if let Some(shelf) = self.shelves.values_mut().find(by_number) {
-            return shelf.changed(breakpoint, shelf::By::Number, removed);
+            return shelf.changed(node, breakpoint, By::Number, removed);
         }
         let line = breakpoint.i64("line");
         let fits = |(id, shelf): &(&ShelfId, &mut Shelf)| {
-            source.is_none_or(|source| *source == **id) && shelf.has_line(line)
+            source.is_none_or(|source| *source == **id) && heard(shelf, &|hearer| hearer.has_line(line))
         };
         let mut fitting = self.shelves.iter_mut().filter(fits);
         match (fitting.next(), fitting.next()) {
-            (Some((_, shelf)), None) => shelf.changed(breakpoint, shelf::By::Place, removed),
-            _ => Vec::new(),
+            (Some((_, shelf)), None) => shelf.changed(node, breakpoint, By::Place, removed),
+            _ => Changed::NobodySetIt,
         }
     }
 
-    /// The numbers under which a client knows the engine's breakpoints.
-    pub fn numbers(&self, client: ClientId, engine: &[i64]) -> Vec<i64> {
-        let own = self.shelves.values().flat_map(|shelf| shelf.numbers(client, engine));
-        own.chain(self.aliases(client, engine)).collect()
+    /// The numbers under which a client knows an engine's breakpoints.
+    pub fn numbers(&self, client: ClientId, node: NodeId, engine: &[i64]) -> Vec<i64> {
+        let own = self.shelves.values().flat_map(|shelf| shelf.numbers(client, node, engine));
+        own.chain(self.aliases(client, node, engine)).collect()
     }
 
     /// The same for those that no client set.
-    pub fn aliases(&self, client: ClientId, engine: &[i64]) -> impl Iterator<Item = i64> {
-        engine.iter().filter_map(move |number| self.aliases.get(&(client, *number)).copied())
+    pub fn aliases(&self, client: ClientId, node: NodeId, engine: &[i64]) -> impl Iterator<Item = i64> {
+        engine.iter().filter_map(move |number| self.aliases.get(&(client, node, *number)).copied())
     }
 
-    /// Everybody's breakpoints, with what is known of each.
+    /// Wants something for somebody without telling the engine; it is told with what clients want.
+    pub fn want_quietly(&mut self, shelf: ShelfId, owner: ClientId, home: NodeId, message: Message) {
+        let number = self.numbers.entry(owner).or_default();
+        let nodes = &self.nodes;
+        let known = self.shelves.entry(shelf).or_insert_with_key(|id| Shelf::new(id, nodes.iter().copied()));
+        known.want_quietly(owner, home, message, number);
+    }
+
+    /// Takes back what was wanted so of one engine. Says who must be told.
+    pub fn forget_quietly(
+        &mut self,
+        shelf: &ShelfId,
+        owner: ClientId,
+        home: NodeId,
+    ) -> Vec<(NodeId, Request)> {
+        self.shelves.get_mut(shelf).map(|shelf| shelf.forget_quietly(owner, home)).unwrap_or_default()
+    }
+
+    /// What an engine has still to be told of a shelf.
+    pub fn overdue(&mut self, node: NodeId, shelf: &ShelfId) -> Option<Request> {
+        self.shelves.get_mut(shelf)?.overdue(node)
+    }
+
+    /// Every client's breakpoints, with what is known of each.
     pub fn all(&self) -> impl Iterator<Item = Listed<'_>> {
-        self.shelves.values().flat_map(Shelf::all)
+        self.shelves.values().flat_map(Shelf::all).filter(|listed| listed.owner != NOBODY)
     }
 }

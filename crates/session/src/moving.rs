@@ -70,6 +70,8 @@ impl Session {
     pub(crate) fn on_client_arrived(&mut self, id: ClientId, traveller: Traveller) {
         let Traveller { mut client, attach } = traveller;
         client.heard_live = 0..0;
+        client.offered.clear();
+        client.beliefs.clear();
         let command = attach.command().unwrap_or_default().to_owned();
         if !self.has_debuggee() {
             self.clients.insert(id, client);
@@ -78,6 +80,12 @@ impl Session {
             return self.refuse(id, seq, &command, &Failure::loud(FailureId::NothingDebugged, text));
         }
         self.clients.insert(id, client);
+        self.choose_view(id);
+        let own = attach.payload().and_then(|arguments| arguments.get("breakroom"));
+        if let Err(refusal) = self.choose_node(id, own) {
+            let seq = FromClient(attach.seq().unwrap_or(0));
+            return self.refuse(id, seq, &command, &refusal);
+        }
         self.somebody_came(id);
         self.begin_joining(id);
         self.on_request(id, &command, attach);

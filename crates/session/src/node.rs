@@ -8,14 +8,22 @@ use breakroom_dap::{Edit, Message, Packet, request};
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
+use crate::entry::Entry;
+use crate::evaluating::Tries;
+use crate::farewell::Farewell;
+use crate::gathering::Gathering;
 use crate::ids::{Asker, ClientId, FromClient, NodeId, Time, ToEngine};
 use crate::io::EngineFacts;
 use crate::judgement::Judgement;
-use crate::ledger::ShelfId;
+use crate::ledger::{BareHits, ShelfId, one_hit_less};
+use crate::numbers::Keep;
+use crate::picture::Picture;
 use crate::reads::Read;
 use crate::scopes::Scopes;
+use crate::source_numbers::SourceNumbers;
 use crate::thread_numbers::ThreadNumbers;
 use crate::threads::{Epoch, Life, Resume, Threads};
+use crate::tree::{Child, Lineage};
 
 /// An engine that stops reading must not make the hub hoard what clients ask.
 const MAX_WAITING: usize = 4096;
@@ -27,6 +35,7 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Node {
     pub id: NodeId,
+    pub lineage: Lineage,
     pub facts: EngineFacts,
     pub phase: Phase,
     pub announced: Announced,
@@ -35,11 +44,20 @@ pub(crate) struct Node {
     pub capabilities: Capabilities,
     pub threads: Threads,
     pub thread_numbers: ThreadNumbers,
+    pub source_numbers: SourceNumbers,
+    /// What a client is told of it that comes late.
+    pub picture: Picture,
+    /// The last lines that its process wrote to its stderr.
+    pub last_words: VecDeque<String>,
     /// A stop that nobody was told of yet.
     pub judgement: Option<Judgement>,
     pub hushed: Hushed,
     pub pausing: Pausing,
     pub scopes: Scopes,
+    pub entry: Entry,
+    /// Breakpoints that the engine made to stop on entry, by its numbers: nobody hears of them.
+    pub hidden: Vec<i64>,
+    pub farewell: Farewell,
     lanes: Lanes,
     pending: HashMap<ToEngine, Pending>,
     /// Requests in the order they were sent; answered ones leave when they reach the front.
@@ -122,6 +140,14 @@ pub(crate) enum Purpose {
     Nobody,
     /// The launch of an engine that took another's place.
     Restart,
+    /// The announced `launch` or `attach` of a child.
+    StartChild,
+    /// The hub's own `configurationDone` to a child.
+    ConfigureChild,
+    /// The hub's own `disconnect` to a child.
+    EndChild,
+    /// One part of an answer that several nodes give together.
+    Gather(Gathering),
     /// A question about a stop that the hub judges.
     Judgement(u64),
     /// The hub's own `continue` after stops that nobody wanted.
@@ -137,6 +163,8 @@ pub(crate) enum Then {
     Resumes(Resumes),
     /// Whoever asked the same gets the same answer.
     Serves(Read),
+    /// It is asked for in another way if this one fails.
+    Tries(Box<Tries>),
     /// It may have changed what others have read.
     Changes,
     /// It starts the program again; what was numbered before it was asked ends with the old one.
@@ -181,6 +209,8 @@ pub(crate) enum Turn {
 struct Lanes {
     urgent: VecDeque<Waiting>,
     normal: VecDeque<Waiting>,
+    /// What the root may be told only when its children are gone.
+    behind_children: VecDeque<Waiting>,
     bytes: usize,
 }
 
@@ -188,12 +218,14 @@ struct Lanes {
 pub(crate) enum Lane {
     Urgent,
     Normal,
+    BehindChildren,
 }
 
 impl Node {
     pub fn new(id: NodeId) -> Self {
         Node {
             id,
+            lineage: Lineage::Root,
             facts: EngineFacts::default(),
             phase: Phase::Starting,
             announced: Announced::NotYet,
@@ -202,15 +234,38 @@ impl Node {
             capabilities: Capabilities::default(),
             threads: Threads::default(),
             thread_numbers: ThreadNumbers::default(),
+            source_numbers: SourceNumbers::default(),
+            picture: Picture::default(),
+            last_words: VecDeque::new(),
             judgement: None,
             hushed: Hushed::Nothing,
             pausing: Pausing::No,
             scopes: Scopes::default(),
+            entry: Entry::default(),
+            hidden: Vec::new(),
+            farewell: Farewell::default(),
             lanes: Lanes::default(),
             pending: HashMap::new(),
             watch: VecDeque::new(),
             last: ToEngine::default(),
         }
+    }
+
+    /// A child that was announced. It is asked for nothing before it says that it can be configured.
+    pub fn child(id: NodeId, child: Child) -> Self {
+        Node {
+            lineage: Lineage::Child(Box::new(child)),
+            gate: Gate::UntilAnnounced,
+            configuration: Configuration::Told,
+            thread_numbers: ThreadNumbers::new(Keep::None),
+            source_numbers: SourceNumbers::new(Keep::None),
+            ..Node::new(id)
+        }
+    }
+
+    /// Whether what clients ask reaches it at once.
+    pub fn listens(&self) -> bool {
+        self.gate == Gate::Open || matches!(self.announced, Announced::Said(_))
     }
 
     /// Whether a stop of it is being judged that nobody knows of.
@@ -227,17 +282,25 @@ impl Node {
     pub fn is_full(&self, lane: Lane) -> bool {
         match lane {
             Lane::Normal => self.lanes.normal.len() >= MAX_WAITING || self.lanes.bytes >= MAX_WAITING_BYTES,
-            Lane::Urgent => self.lanes.urgent.len() >= MAX_WAITING,
+            Lane::Urgent | Lane::BehindChildren => self.lanes.urgent.len() >= MAX_WAITING,
         }
     }
 
     pub fn push(&mut self, lane: Lane, mut waiting: Waiting) {
         waiting.edits.extend(self.thread_numbers.for_engine(&waiting.message));
+        waiting.edits.extend(self.source_numbers.for_engine(&waiting.message));
         self.lanes.bytes += waiting.message.len();
         match lane {
             Lane::Urgent => self.lanes.urgent.push_back(waiting),
             Lane::Normal => self.lanes.normal.push_back(waiting),
+            Lane::BehindChildren => self.lanes.behind_children.push_back(waiting),
         }
+    }
+
+    /// The children are gone: what waited for that is told.
+    pub fn release(&mut self) {
+        let Lanes { urgent, behind_children, .. } = &mut self.lanes;
+        urgent.append(behind_children);
     }
 
     /// Makes sure that what follows is about this frame.
@@ -280,6 +343,15 @@ impl Node {
             pending => pending,
         };
         self.last.0 += 1;
+        let (mut message, mut edits) = (waiting.message, waiting.edits);
+        // Only now is it certain which engine gets it.
+        if pending.as_ref().is_some_and(|pending| matches!(pending.purpose, Purpose::Shelf(_)))
+            && self.facts.bare_hits == BareHits::After
+            && let Ok(whole) = message.edited(edits.clone())
+        {
+            edits = one_hit_less(&whole);
+            message = whole;
+        }
         if let Some(mut pending) = pending {
             if let Purpose::Client { client, then: Then::Resumes(resumes), .. } = &mut pending.purpose {
                 let Resumes { thread, single, resume } = *resumes;
@@ -288,7 +360,7 @@ impl Node {
             self.pending.insert(self.last, pending);
             self.watch.push_back((now, self.last));
         }
-        Some(Turn::Send(waiting.message.renumbered(self.last.0, waiting.edits)))
+        Some(Turn::Send(message.renumbered(self.last.0, edits)))
     }
 
     pub fn answered(&mut self, request: i64) -> Option<Pending> {
@@ -353,6 +425,22 @@ impl Node {
         waiting.pending
     }
 
+    /// Takes back all breakpoints and filters that it was to be told.
+    pub fn withdraw_breakpoints(&mut self) {
+        let sets = |waiting: &Waiting| {
+            let pending = waiting.pending.as_ref();
+            pending.is_some_and(|pending| {
+                matches!(pending.purpose, Purpose::Shelf(_)) || &*pending.command == "setExceptionBreakpoints"
+            })
+        };
+        let Lanes { normal, bytes, .. } = &mut self.lanes;
+        normal.retain(|waiting| {
+            let sets = sets(waiting);
+            *bytes -= if sets { waiting.message.len() } else { 0 };
+            !sets
+        });
+    }
+
     /// Takes back what was to be asked about a stop.
     pub fn withdraw_questions(&mut self) {
         let is_question = |waiting: &Waiting| {
@@ -371,7 +459,7 @@ impl Node {
     pub fn owed_to(&self, client: ClientId) -> Vec<(FromClient, Box<str>)> {
         let mut sent: Vec<_> = self.pending.iter().collect();
         sent.sort_by_key(|(seq, _)| **seq);
-        let waiting = self.lanes.urgent.iter().chain(&self.lanes.normal);
+        let waiting = self.lanes.urgent.iter().chain(&self.lanes.normal).chain(&self.lanes.behind_children);
         let waiting = waiting.filter_map(|waiting| waiting.pending.as_ref());
         sent.into_iter()
             .map(|(_, pending)| pending)
@@ -389,19 +477,43 @@ impl Node {
         }
     }
 
+    /// What the engine owes beside its end, sent or not, in the order it was asked: nothing more is to be asked of it.
+    pub fn abandon_all_but_the_end(&mut self) -> Vec<Pending> {
+        let mut sent: Vec<_> = self.pending.extract_if(|_, pending| !pending.ends()).collect();
+        sent.sort_by_key(|(seq, _)| *seq);
+        self.forget_answered();
+        let (ends, others): (VecDeque<_>, VecDeque<_>) = self
+            .lanes
+            .urgent
+            .drain(..)
+            .chain(self.lanes.normal.drain(..))
+            // What it asked itself is still answered.
+            .partition(|waiting| waiting.pending.as_ref().is_none_or(Pending::ends));
+        self.lanes.bytes = ends.iter().map(|waiting| waiting.message.len()).sum();
+        self.lanes.urgent = ends;
+        let waiting = others.into_iter().filter_map(|waiting| waiting.pending);
+        sent.into_iter().map(|(_, pending)| pending).chain(waiting).collect()
+    }
+
     /// Everything the engine still owes, sent or not, in the order it was asked: it will never answer.
     pub fn abandon(&mut self) -> Vec<Pending> {
         let mut sent: Vec<_> = self.pending.drain().collect();
         sent.sort_by_key(|(seq, _)| *seq);
         self.watch.clear();
         self.lanes.bytes = 0;
-        let waiting = self.lanes.urgent.drain(..).chain(self.lanes.normal.drain(..));
+        let Lanes { urgent, normal, behind_children, .. } = &mut self.lanes;
+        let waiting = urgent.drain(..).chain(normal.drain(..)).chain(behind_children.drain(..));
         let waiting = waiting.filter_map(|waiting| waiting.pending);
         sent.into_iter().map(|(_, pending)| pending).chain(waiting).collect()
     }
 }
 
 impl Pending {
+    /// Whether it ends the session.
+    fn ends(&self) -> bool {
+        matches!(&*self.command, "disconnect" | "terminate")
+    }
+
     fn is_from(&self, client: ClientId, asked: FromClient) -> bool {
         matches!(self.purpose, Purpose::Client { client: whose, seq, .. } if whose == client && seq == asked)
     }
@@ -423,6 +535,10 @@ impl Pending {
             | Purpose::Shelf(_)
             | Purpose::Nobody
             | Purpose::Restart
+            | Purpose::StartChild
+            | Purpose::ConfigureChild
+            | Purpose::EndChild
+            | Purpose::Gather(_)
             | Purpose::Judgement(_)
             | Purpose::GoOn { .. } => None,
         }

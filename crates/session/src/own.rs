@@ -10,13 +10,19 @@ use crate::failure::{Failure, FailureId};
 enum Shape {
     Text,
     Flag,
+    Number,
     Object,
     OneOf(&'static [&'static str]),
 }
 
-const KEYS: [(&str, Shape); 8] = [
+const KEYS: [(&str, Shape); 13] = [
     ("adapter", Shape::Object),
+    ("configuration", Shape::Text),
+    ("file", Shape::Text),
+    ("target", Shape::Text),
+    ("pathMap", Shape::Object),
     ("session", Shape::Text),
+    ("node", Shape::Number),
     ("ifRunning", Shape::OneOf(&["join"])),
     ("name", Shape::Text),
     ("role", Shape::OneOf(&["drive", "observe"])),
@@ -60,6 +66,7 @@ impl Shape {
         let (fits, wanted) = match self {
             Shape::Text => (value.as_str().is_some(), "a text".to_owned()),
             Shape::Flag => (value.as_bool().is_some(), "true or false".to_owned()),
+            Shape::Number => (value.as_i64().is_some(), "a number".to_owned()),
             Shape::Object => (value.is_object(), "an object".to_owned()),
             Shape::OneOf(words) => {
                 let said = value.as_str();
@@ -91,9 +98,10 @@ mod tests {
         for (text, said) in [
             (r#"{"breakroom":{"role":"observer"}}"#, "\"role\" is \"drive\" or \"observe\""),
             (r#"{"breakroom":{"role":true}}"#, "\"role\" is \"drive\" or \"observe\""),
-            (r#"{"breakroom":{"rol":"observe"}}"#, "has no \"rol\"; it has adapter, session"),
+            (r#"{"breakroom":{"rol":"observe"}}"#, "has no \"rol\"; it has adapter, configuration"),
             (r#"{"breakroom":{"events":"yes"}}"#, "\"events\" is true or false"),
             (r#"{"breakroom":{"session":7}}"#, "\"session\" is a text"),
+            (r#"{"breakroom":{"node":"2"}}"#, "\"node\" is a number"),
             (r#"{"breakroom":{"adapter":"x"}}"#, "\"adapter\" is an object"),
             (r#"{"breakroom":"observe"}"#, "\"breakroom\" is an object"),
             (r#"{"Breakroom":{}}"#, "\"Breakroom\" is written \"breakroom\""),
@@ -107,7 +115,7 @@ mod tests {
 
     #[test]
     fn what_is_right_passes() {
-        let text = r#"{"program":"x","breakroom":{"role":"observe","events":true,"session":"a","name":"n","onLastLeave":"keep","adapter":{},"token":"t","ifRunning":"join"}}"#;
+        let text = r#"{"program":"x","breakroom":{"role":"observe","events":true,"session":"a","node":2,"name":"n","onLastLeave":"keep","adapter":{},"token":"t","ifRunning":"join"}}"#;
         assert_eq!(refusal(text), None);
         assert_eq!(refusal("{}"), None);
     }

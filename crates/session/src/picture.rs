@@ -1,26 +1,21 @@
 //! What a client that comes late is told, so that it sees what a client that was there from the start sees.
 //!
-//! It is kept from the engine's own events as they pass, so a late joiner costs the engine nothing.
+//! It is kept from the engine's own events as they pass, so a late joiner costs the engine nothing. Each node has its
+//! own; the console is the session's (`outputs`).
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Envelope, Json, Message, event};
-use bytes::Bytes;
-use memchr::memmem;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::belief::Belief;
+use crate::flat::{labelled, stopped_with_others};
 use crate::threads::{Epoch, Threads};
 
-/// As much of the console as a late joiner gets.
-const OUTPUT_BYTES: usize = 256 << 10;
-/// What a kept message takes besides its text, most of it in the queue of whoever is shown it.
-const OVERHEAD: usize = 512;
-
-type Told = (Message, SmallVec<[Edit; 2]>);
+/// A message, and what the hub changes in it.
+pub(crate) type Told = (Message, SmallVec<[Edit; 2]>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Picture {
@@ -29,42 +24,16 @@ pub(crate) struct Picture {
     process: Option<Told>,
     /// The threads that live, by id, with the event that announced each.
     threads: BTreeMap<i64, Told>,
+    /// The threads that the engine listed last, with their names.
+    listed: BTreeMap<i64, Box<str>>,
     /// Modules and sources by the raw text that identifies them, in the order they appeared.
     loaded: Vec<(Loaded, Told)>,
-    output: VecDeque<Output>,
-    output_bytes: usize,
-    /// How many outputs there ever were, also those that are forgotten.
-    outputs: u64,
     /// The last stop of each thread that has stopped, with the epoch that it began; the latest is last.
     stops: Vec<Stop>,
     /// What is in progress, by the raw text of its id.
     progress: Vec<(Box<[u8]>, Told)>,
     exited: Option<Told>,
     terminated: Option<Told>,
-}
-
-/// Output passes in floods and few of it is ever shown, so it is kept as it came and scanned again then.
-#[derive(Debug)]
-enum Output {
-    Plain(Bytes),
-    /// With references that the hub gave.
-    Edited(Box<Told>),
-}
-
-impl Output {
-    fn len(&self) -> usize {
-        match self {
-            Output::Plain(bytes) => bytes.len(),
-            Output::Edited(told) => told.0.len(),
-        }
-    }
-
-    fn told(&self) -> Option<Told> {
-        match self {
-            Output::Plain(bytes) => Some((Message::from_engine(bytes.clone()).ok()?, SmallVec::new())),
-            Output::Edited(told) => Some((**told).clone()),
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -117,6 +86,7 @@ impl Picture {
             "thread" => match (thread(), body.and_then(|body| body.str("reason")).as_deref()) {
                 (Some(thread), Some("exited")) => {
                     self.threads.remove(&thread);
+                    self.listed.remove(&thread);
                     self.stops.retain(|stop| stop.thread != Some(thread));
                 }
                 (Some(thread), _) => {
@@ -124,29 +94,9 @@ impl Picture {
                 }
                 (None, _) => {}
             },
-            "output" => self.note_output(message, edits),
             "module" => self.note_loaded(told(), Loaded::Module, "module", "id"),
             "loadedSource" => self.note_loaded(told(), Loaded::Source, "source", "path"),
             _ => {}
-        }
-    }
-
-    fn note_output(&mut self, message: &Message, edits: &SmallVec<[Edit; 2]>) {
-        // A plain search first: nearly no output says the word at all.
-        let is_telemetry = || message.payload()?.str("category").map(|category| category == "telemetry");
-        if memmem::find(message.bytes(), b"telemetry").is_some() && is_telemetry() == Some(true) {
-            return;
-        }
-        let output = match edits.is_empty() {
-            true => Output::Plain(message.bytes().clone()),
-            false => Output::Edited(Box::new((message.clone(), edits.clone()))),
-        };
-        self.output_bytes += output.len() + OVERHEAD;
-        self.output.push_back(output);
-        self.outputs += 1;
-        while self.output_bytes > OUTPUT_BYTES {
-            let Some(dropped) = self.output.pop_front() else { return };
-            self.output_bytes -= dropped.len() + OVERHEAD;
         }
     }
 
@@ -168,7 +118,7 @@ impl Picture {
         }
     }
 
-    /// Forgets the program, and says what takes leave of it. The console stays.
+    /// Forgets the program, and says what takes leave of it.
     pub fn farewell(&mut self, threads: &Threads) -> Vec<Message> {
         let mut farewell = Vec::new();
         for (id, _) in std::mem::take(&mut self.progress) {
@@ -188,11 +138,23 @@ impl Picture {
             farewell.push(event("thread", Some(json!({"reason": "exited", "threadId": thread}))));
         }
         self.threads.clear();
+        self.listed.clear();
         self.stops.clear();
         self.capabilities.clear();
         self.process = None;
         self.exited = None;
         self.terminated = None;
+        farewell
+    }
+
+    /// The same of a node that others outlive. It may have named threads to those who asked.
+    pub fn leave(&mut self, threads: &Threads) -> Vec<Message> {
+        let named = self.named(threads);
+        let listed: Vec<_> = self.listed.keys().copied().filter(|thread| !named.contains(thread)).collect();
+        let exited = |thread| event("thread", Some(json!({"reason": "exited", "threadId": thread})));
+        let terminated = self.terminated.clone();
+        let farewell = self.farewell(threads).into_iter().chain(listed.into_iter().map(exited)).collect();
+        self.terminated = terminated;
         farewell
     }
 
@@ -208,28 +170,31 @@ impl Picture {
         self.stops.iter_mut().for_each(|stop| stop.epoch = threads.epoch(stop.thread));
     }
 
-    /// How many outputs there were so far.
-    pub fn outputs(&self) -> u64 {
-        self.outputs
+    /// What the engine can do, as far as it said so later.
+    pub fn capabilities(&self) -> Option<Told> {
+        let capabilities = || plain("capabilities", json!({"capabilities": self.capabilities}));
+        (!self.capabilities.is_empty()).then(capabilities)
     }
 
-    /// The events that tell a joiner everything but the outputs that it heard, in an order any client understands.
-    pub fn events(&self, threads: &Threads, heard: &Range<u64>) -> Vec<Told> {
-        let capabilities = || plain("capabilities", json!({"capabilities": self.capabilities}));
-        let capabilities = (!self.capabilities.is_empty()).then(capabilities);
-        let process = capabilities.into_iter().chain(self.process.clone());
+    /// What there is before the console: the process, its threads and what it has loaded.
+    pub fn scene(&self) -> Vec<Told> {
         let loaded = self.loaded.iter().map(|(_, told)| told);
-        let progress = self.progress.iter().map(|(_, told)| told);
-        let oldest = self.outputs - self.output.len() as u64;
-        let output = (oldest..).zip(&self.output).filter(|(number, _)| !heard.contains(number));
-        process
-            .chain(self.threads.values().chain(loaded).cloned())
-            .chain(output.filter_map(|(_, output)| output.told()))
-            .chain(progress.cloned())
-            .chain(self.runs(threads))
-            .chain(self.exited.clone())
-            .chain(self.terminated.clone())
-            .collect()
+        let process = self.process.clone().into_iter();
+        process.chain(self.threads.values().chain(loaded).cloned()).collect()
+    }
+
+    pub fn in_progress(&self) -> impl Iterator<Item = Told> {
+        self.progress.iter().map(|(_, told)| told.clone())
+    }
+
+    /// How the program ended, if the engine said so.
+    pub fn exited(&self) -> Option<Told> {
+        self.exited.clone()
+    }
+
+    /// That there is nothing more to debug, if the engine said so.
+    pub fn terminated(&self) -> Option<Told> {
+        self.terminated.clone()
     }
 
     /// The threads that were heard of by name.
@@ -237,9 +202,45 @@ impl Picture {
         threads.named().chain(self.threads.keys().copied()).collect()
     }
 
+    /// The threads that a client may know of.
+    pub fn known(&self, threads: &Threads) -> BTreeSet<i64> {
+        self.named(threads).into_iter().chain(self.listed.keys().copied()).collect()
+    }
+
+    /// Takes note of a list of threads.
+    pub fn list(&mut self, message: &Message) {
+        let list = message.payload().and_then(|body| body.get("threads"));
+        let thread = |thread: Json| Some((thread.i64("id")?, thread.str("name").unwrap_or_default().into()));
+        self.listed = list.into_iter().flat_map(Json::elements).filter_map(thread).collect();
+    }
+
+    /// What a thread was called when the engine listed it.
+    pub fn name(&self, thread: i64) -> Option<String> {
+        self.listed.get(&thread).map(|name| name.to_string())
+    }
+
+    /// Whether something is in progress under this id.
+    pub fn progresses(&self, id: &[u8]) -> bool {
+        self.progress.iter().any(|(known, _)| **known == *id)
+    }
+
+    /// The stops that last, for a client that sees other nodes too: one for each thread.
+    pub fn flat_runs(&self, threads: &Threads, label: &str) -> Vec<Told> {
+        let lasts = |stop: &&Stop| {
+            let own = |thread| threads.is_stopped(Some(thread)) && threads.epoch(Some(thread)) == stop.epoch;
+            stop.thread.is_some_and(own)
+        };
+        let lasting: Vec<_> = self.stops.iter().filter(lasts).collect();
+        let alone = |thread: &i64| !lasting.iter().any(|stop| stop.thread == Some(*thread));
+        let with_others = self.known(threads).into_iter().filter(|thread| threads.is_stopped(Some(*thread)));
+        let with_others = with_others.filter(alone).map(|thread| stopped_with_others(thread, label));
+        let told = lasting.iter().map(|stop| labelled(stop.told.clone(), label));
+        with_others.chain(told).collect()
+    }
+
     /// The stops that last, in their own words. Where those leave a wrong impression, because a thread went on alone or
     /// the one that announced the stop is gone, it is put right.
-    fn runs(&self, threads: &Threads) -> Vec<Told> {
+    pub fn runs(&self, threads: &Threads) -> Vec<Told> {
         let named = self.named(threads);
         let lasts = |Stop { thread, epoch, .. }: &&Stop| {
             threads.is_stopped(*thread) && threads.epoch(*thread) == *epoch
@@ -296,14 +297,13 @@ mod tests {
             let body = message.payload().and_then(|body| body.raw()).unwrap();
             String::from_utf8(body.to_vec()).unwrap()
         };
-        picture.events(threads, &(0..0)).iter().map(text).collect()
+        picture.scene().iter().chain(&picture.runs(threads)).map(text).collect()
     }
 
     #[test]
     fn a_joiner_hears_what_still_holds_in_a_sensible_order() {
         let mut picture = Picture::default();
         let mut threads = Threads::default();
-        note(&mut picture, &threads, "output", r#"{"output":"a"}"#);
         note(&mut picture, &threads, "module", r#"{"reason":"new","module":{"id":1,"name":"old"}}"#);
         note(&mut picture, &threads, "module", r#"{"reason":"changed","module":{"id":1,"name":"m"}}"#);
         note(&mut picture, &threads, "module", r#"{"reason":"new","module":{"id":2}}"#);
@@ -322,7 +322,6 @@ mod tests {
                 r#"{"name":"p"}"#,
                 r#"{"reason":"started","threadId":1}"#,
                 r#"{"reason":"new","module":{"id":1,"name":"m"}}"#,
-                r#"{"output":"a"}"#,
                 r#"{"threadId":3}"#,
                 r#"{"threadId":1}"#,
             ]
@@ -351,14 +350,5 @@ mod tests {
                 r#"{"allThreadsContinued":false,"threadId":2}"#
             ]
         );
-    }
-
-    #[test]
-    fn old_output_is_forgotten() {
-        let (mut picture, threads) = (Picture::default(), Threads::default());
-        for _ in 0..100 {
-            note(&mut picture, &threads, "output", &format!(r#"{{"output":"{}"}}"#, "x".repeat(10_000)));
-        }
-        assert!(picture.output_bytes <= OUTPUT_BYTES && picture.output.len() < 30);
     }
 }

@@ -143,13 +143,19 @@ impl Reads {
         left
     }
 
-    /// Everybody who waits, because the engine will not answer any more.
-    pub fn abandon(&mut self) -> Vec<(Asker, Box<str>)> {
-        let under_way = std::mem::take(self).under_way;
+    /// Everybody who waits for a node, because it will not answer any more.
+    pub fn abandon(&mut self, node: NodeId) -> Vec<(Asker, Box<str>)> {
+        self.forget(|question| question.node == node);
+        self.lazy.retain(|(of, ..)| *of != node);
+        let (theirs, others) = std::mem::take(&mut self.under_way)
+            .into_iter()
+            .partition(|(_, under_way)| under_way.question.node == node);
+        self.under_way = others;
+        let theirs: BTreeMap<Read, UnderWay> = theirs;
         let each = |UnderWay { question, waiting }: UnderWay| {
             waiting.into_iter().map(move |asker| (asker, question.command.clone()))
         };
-        under_way.into_values().flat_map(each).collect()
+        theirs.into_values().flat_map(each).collect()
     }
 }
 
@@ -157,6 +163,7 @@ impl Session {
     /// The question that a request asks, if its answer can serve others: only of a thread that is stopped.
     pub(crate) fn question(
         &self,
+        node: NodeId,
         command: &str,
         Resolved { edits, life, frame, .. }: &Resolved,
         message: &Message,
@@ -165,7 +172,7 @@ impl Session {
         if Known::of(command).is_none_or(|known| known.kind != Kind::Reads) {
             return None;
         }
-        let node = self.nodes.get(&self.root?)?;
+        let node = self.nodes.get(&node)?;
         let stopped = match life {
             Life::Thread(thread, _) => node.threads.is_stopped(Some(thread)),
             Life::Stop(_) => node.threads.any_stopped(),
@@ -218,7 +225,7 @@ impl Session {
 
     /// Something may have changed: the others are told to read again.
     pub(crate) fn on_changed(&mut self, node: NodeId, command: &str, by: ClientId, success: bool) {
-        self.forget_reads();
+        self.forget_reads(node);
         let known = matches!(command, "setVariable" | "setExpression" | "writeMemory");
         let stopped = self.nodes.get(&node).is_some_and(|node| node.threads.any_stopped());
         if !stopped || (known && !success) {
@@ -226,7 +233,7 @@ impl Session {
         }
         let area = if known || command == "evaluate" { "variables" } else { "all" };
         let changed = breakroom_dap::event("invalidated", Some(serde_json::json!({"areas": [area]})));
-        for id in self.clients.keys().copied().filter(|id| *id != by).collect::<Vec<_>>() {
+        for id in self.viewers(node).into_iter().filter(|id| *id != by) {
             self.tell_one(id, "invalidated", &changed, SmallVec::new());
         }
     }
@@ -243,8 +250,8 @@ impl Session {
         }
     }
 
-    pub(crate) fn forget_reads(&mut self) {
-        self.reads.forget(|_| true);
+    pub(crate) fn forget_reads(&mut self, node: NodeId) {
+        self.reads.forget(|question| question.node == node);
     }
 
     /// Threads came or went.

@@ -29,7 +29,12 @@ pub(crate) struct Resolved {
 
 impl Session {
     /// Replaces the hub's references in a request by the engine's.
-    pub(crate) fn resolve(&mut self, command: &str, arguments: Option<Json>) -> Result<Resolved, Failure> {
+    pub(crate) fn resolve(
+        &mut self,
+        target: NodeId,
+        command: &str,
+        arguments: Option<Json>,
+    ) -> Result<Resolved, Failure> {
         let mut edits = SmallVec::new();
         let mut uses = SmallVec::new();
         let mut frame = None;
@@ -44,7 +49,7 @@ impl Session {
                 }
             })?;
             // What belongs to an engine that was replaced means nothing to the one that is there now.
-            let node = self.nodes.get(&origin.node).filter(|node| Some(node.id) == self.root);
+            let node = self.nodes.get(&origin.node).filter(|node| node.id == target);
             let checked = node.map_or(Err(None), |node| node.threads.check(origin.life));
             checked.map_err(|by| match by {
                 Some(by) => self.resumed_by(by),
@@ -59,14 +64,19 @@ impl Session {
         }
         let life = match uses.first() {
             Some(life) => *life,
-            None => self.life_of_answer(command, arguments)?,
+            None => self.life_of_answer(target, command, arguments)?,
         };
         Ok(Resolved { edits, life, uses, frame })
     }
 
     /// How long the references in the answer to a request without any will live.
-    fn life_of_answer(&mut self, command: &str, arguments: Option<Json>) -> Result<Life, Failure> {
-        let Some(node) = self.root() else {
+    fn life_of_answer(
+        &mut self,
+        target: NodeId,
+        command: &str,
+        arguments: Option<Json>,
+    ) -> Result<Life, Failure> {
+        let Some(node) = self.nodes.get_mut(&target) else {
             return Ok(Life::Session);
         };
         let thread = arguments.filter(|_| command == "stackTrace");
@@ -82,6 +92,7 @@ impl Session {
     /// Marks the threads that a request is about to resume.
     pub(crate) fn begin_resume(
         &mut self,
+        node: NodeId,
         client: ClientId,
         life: Life,
         pace: Pace,
@@ -92,8 +103,8 @@ impl Session {
             Life::Stop(_) | Life::Session => None,
         });
         let single = run.single_thread;
-        self.refuse_hidden(thread)?;
-        let Some(node) = self.root() else {
+        self.refuse_hidden(node, thread)?;
+        let Some(node) = self.nodes.get_mut(&node) else {
             return Ok(None);
         };
         match node.threads.begin_resume(thread, single, client) {

@@ -2,24 +2,31 @@
 
 use breakroom_dap::references::{self, Reference};
 use breakroom_dap::view::Run;
-use breakroom_dap::{Edit, Envelope, Json, Message};
+use breakroom_dap::{Edit, Envelope, Json, Message, response};
 use smallvec::SmallVec;
 
 use crate::client::Outgoing;
 use crate::edge;
 use crate::ids::{Asker, ClientId, NodeId};
+use crate::ledger::Counts;
 use crate::minted::Origin;
 use crate::node::{Purpose, Resumes, Then};
 use crate::session::Session;
 use crate::threads::Life;
+use crate::tidy;
 
 impl Session {
     pub(crate) fn on_response(&mut self, node: NodeId, request_seq: Option<i64>, message: Message) {
         let owed = request_seq.and_then(|seq| self.nodes.get_mut(&node)?.answered(seq));
         // Unknown, repeated or zero: dropped, never routed by guess.
         let Some(pending) = owed else { return self.odd() };
-        let message = match self.nodes.get_mut(&node) {
-            Some(known) if &*pending.command == "threads" => known.thread_numbers.of_list(message),
+        let message = tidy::answer(&pending.command, message);
+        let Some((pending, message)) = self.tried(node, pending, message) else { return };
+        let message = match &*pending.command {
+            "threads" => self.threads_answered(node, message),
+            "initialize" => self.withdrawn(node, message),
+            // Whatever an engine has against it, it is let go and the hub ends it (perl after a failed launch).
+            "disconnect" => agreed("disconnect", message),
             _ => message,
         };
         let Envelope::Response { success, .. } = *message.envelope() else {
@@ -29,11 +36,17 @@ impl Session {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
             Purpose::Nobody => {}
             Purpose::Restart => self.on_launched_again(node, (!success).then(|| why(&message))),
+            Purpose::StartChild => {
+                self.on_child_started(node, &pending.command, (!success).then(|| why(&message)));
+            }
+            Purpose::ConfigureChild => self.on_child_configured(node, (!success).then(|| why(&message))),
+            Purpose::EndChild => self.child_left(node),
+            Purpose::Gather(gathering) => self.gathered(gathering, node, success.then_some(message)),
             Purpose::Judgement(number) => {
                 self.on_judgement_answered(node, number, &pending.command, &message, success);
             }
             Purpose::GoOn { stops, by } => self.on_went_on(node, &stops, by, &message, success),
-            Purpose::Shelf(shelf) => self.on_shelf_answered(shelf, &message, success),
+            Purpose::Shelf(shelf) => self.on_shelf_answered(node, shelf, &message, success),
             Purpose::End { asker } => {
                 if let Some((client, seq)) = asker {
                     self.answer(client, seq, &pending.command, None);
@@ -43,7 +56,8 @@ impl Session {
             Purpose::Client { client, seq, life, then } => {
                 let failed = (!success).then(|| why(&message));
                 let (others, frame) = match then {
-                    Then::Nothing => (Vec::new(), None),
+                    // What was tried counts by now.
+                    Then::Nothing | Then::Tries(_) => (Vec::new(), None),
                     Then::Resumes(resumes) => {
                         self.on_resume_answered(node, client, resumes, &message, success);
                         (Vec::new(), None)
@@ -52,12 +66,16 @@ impl Session {
                     Then::Restarts(asked) => {
                         if success {
                             self.on_restarted(node, asked);
+                        } else {
+                            self.entry_is_over(node);
                         }
                         (Vec::new(), None)
                     }
                     Then::Filters(told) => {
-                        if success {
-                            self.ledger.exceptions.answered(&told, &message);
+                        let asker = Asker { client, seq };
+                        let filters = &mut self.ledger.exceptions;
+                        if filters.answered(node, asker, &told, &message, success) == Counts::No {
+                            return;
                         }
                         (Vec::new(), None)
                     }
@@ -66,11 +84,10 @@ impl Session {
                         (Vec::new(), None)
                     }
                 };
-                match (&*pending.command, success) {
-                    ("setExceptionBreakpoints", true) => self.ledger.exceptions.agreed(client, seq),
-                    (command, false) => self.on_exceptions_refused(client, seq, command),
-                    _ => {}
+                if !success {
+                    self.on_exceptions_refused(client, seq, &pending.command);
                 }
+                self.note_data_home(node, client, &pending.command, &message);
                 self.note_lazy(node, life, &message);
                 self.note_place(life, &pending.command, message.payload().filter(|_| success));
                 if &*pending.command == "disconnect" {
@@ -78,7 +95,7 @@ impl Session {
                     self.settle(client);
                 }
                 for asker in std::iter::once(Asker { client, seq }).chain(others) {
-                    self.deliver(asker, &pending.command, life, frame, &message);
+                    self.deliver(node, asker, &pending.command, life, frame, &message);
                 }
                 self.after_answer(node, client, &pending.command, failed);
             }
@@ -88,13 +105,14 @@ impl Session {
     /// Hands an answer of the engine to one who asked, in that client's numbers.
     pub(crate) fn deliver(
         &mut self,
+        node: NodeId,
         to: Asker,
         command: &str,
         life: Life,
         frame: Option<i64>,
         message: &Message,
     ) {
-        let Some(node) = self.root else { return };
+        let message = &self.resumed_alone(to.client, command, message.clone());
         let mut edits: SmallVec<[Edit; 2]> = message.answering(to.seq.0).into_iter().collect();
         edits.extend(message.naming(command));
         if let Some(body) = message.payload() {
@@ -110,6 +128,14 @@ impl Session {
         }
         if let Some(asker) = self.clients.get_mut(&to.client) {
             asker.send(Outgoing { message: message.clone(), edits, asks: None });
+        }
+    }
+
+    /// The name of something to watch is the engine's own that gave it.
+    fn note_data_home(&mut self, node: NodeId, client: ClientId, command: &str, message: &Message) {
+        let name = message.payload().filter(|_| command == "dataBreakpointInfo");
+        if let Some(name) = name.and_then(|body| body.str("dataId")) {
+            self.ledger.homes.given(client, &name, node);
         }
     }
 
@@ -156,6 +182,14 @@ impl Session {
             node.is_some_and(|node| !matches!(node.threads.check(origin.life), Err(None)))
         });
         self.forget_ended_reads();
+    }
+}
+
+/// An answer without a refusal.
+fn agreed(command: &str, message: Message) -> Message {
+    match message.envelope() {
+        Envelope::Response { success: false, .. } => response(0, command, None),
+        _ => message,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What clients ask: which requests the hub answers itself, and how the others reach the engine.
 
 use breakroom_dap::view::Run;
-use breakroom_dap::{Edit, Envelope, Message, ScanError};
+use breakroom_dap::{Edit, Envelope, Json, Message, ScanError};
 use bytes::Bytes;
 use smallvec::SmallVec;
 
@@ -9,10 +9,9 @@ use crate::client::Phase as ClientPhase;
 use crate::commands::{Kind, Known};
 use crate::edge;
 use crate::failure::{Failure, FailureId};
-use crate::ids::{Asker, ClientId, FromClient};
+use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::launch::{Launch, own_record};
-use crate::ledger::arguments_of;
-use crate::node::{Lane, Pausing, Pending, Phase, Purpose, Then, Waiting};
+use crate::node::{Lane, Node, Pausing, Pending, Phase, Purpose, Then, Waiting};
 use crate::reads::Ask;
 use crate::references::Resolved;
 use crate::session::Session;
@@ -70,6 +69,7 @@ impl Session {
                 FailureId::NotInitialized,
                 format!("`{command}` came before `initialize`; send `initialize` first."),
             )),
+            _ if self.waits_for_preparation(command) => self.put_off(client, message),
             "launch" | "attach" => self.launch(client, seq, command, message),
             _ if !self.may_act(client) => Err(denied()),
             "configurationDone" => self.configuration_done(client, seq, message),
@@ -77,6 +77,7 @@ impl Session {
             "terminate" => self.terminate(client, seq, message),
             "restart" => self.restart(client, seq, message),
             "cancel" => self.cancel(client, seq, message),
+            "threads" => self.threads(client, seq, message),
             "pause" => self.pause(client, seq, message),
             "setBreakpoints"
             | "setFunctionBreakpoints"
@@ -87,7 +88,12 @@ impl Session {
                 self.list_breakpoints(client, seq);
                 Ok(())
             }
-            // What a program reads is its engine's business; engines that have no such request refuse it.
+            "breakroom/focus" => self.focus(client, seq, message.payload()),
+            // What a program reads is its engine's business; one that does not know the request may die of it.
+            "breakroom/input" if self.nobody_takes_input() => Err(Failure::quiet(
+                FailureId::UnknownVerb,
+                "this debugger cannot give the program input; launch it in a terminal.",
+            )),
             "breakroom/input" => self.forward(client, seq, command, message),
             _ if command.starts_with("breakroom/") => self.ask_hub(client, seq, command, message.payload()),
             _ => self.forward(client, seq, command, message),
@@ -101,11 +107,16 @@ impl Session {
         self.clients.get(&client).is_some_and(|client| matches!(client.phase, ClientPhase::Connected))
     }
 
+    /// Before there is an engine the request is refused like any other.
+    fn nobody_takes_input(&self) -> bool {
+        !self.nodes.is_empty() && !self.nodes.values().any(|node| node.capabilities.input)
+    }
+
     fn may_act(&mut self, client: ClientId) -> bool {
         self.clients.get_mut(&client).is_some_and(|client| client.access.present(None))
     }
 
-    /// Hands a request to the engine as it came, with only numbers changed.
+    /// Hands a request to the engine that it is for, as it came, with only numbers changed.
     pub(crate) fn forward(
         &mut self,
         client: ClientId,
@@ -114,7 +125,21 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         self.engine_is_there(command)?;
-        let mut resolved = self.resolve(command, message.payload())?;
+        let node = self.target(client, command, message.payload())?;
+        self.forward_to(node, client, seq, command, message)
+    }
+
+    /// The same to an engine that is certain.
+    pub(crate) fn forward_to(
+        &mut self,
+        node: NodeId,
+        client: ClientId,
+        seq: FromClient,
+        command: &str,
+        message: Message,
+    ) -> Result<(), Failure> {
+        self.node_is_there(node, command)?;
+        let mut resolved = self.resolve(node, command, message.payload())?;
         let edits = &mut resolved.edits;
         if let Some(client) = self.clients.get(&client) {
             edits.extend(edge::from_client(client.dialect(), command, message.payload()));
@@ -124,23 +149,21 @@ impl Session {
             edits.extend(started.map(own_record).transpose()?.flatten());
         }
         let then = if let Some(Kind::Resumes(pace)) = Known::of(command).map(|known| known.kind) {
-            self.begin_resume(client, resolved.life, pace, Run::of(message.payload()))?
+            self.begin_resume(node, client, resolved.life, pace, Run::of(message.payload()))?
                 .map_or(Then::Nothing, Then::Resumes)
-        } else if let Some(question) = self.question(command, &resolved, &message) {
+        } else if let Some(question) = self.question(node, command, &resolved, &message) {
             match self.reads.ask(question, Asker { client, seq }) {
                 Ask::Engine(read) => Then::Serves(read),
                 Ask::Joined => return Ok(()),
                 Ask::Answered { message, frame } => {
-                    self.deliver(Asker { client, seq }, command, resolved.life, frame, &message);
+                    self.deliver(node, Asker { client, seq }, command, resolved.life, frame, &message);
                     return Ok(());
                 }
             }
         } else if command == "restart" {
-            self.root().map_or(Then::Nothing, |node| Then::Restarts(node.threads.now()))
-        } else if command == "setExceptionBreakpoints" {
-            Then::Filters(arguments_of(&message))
+            self.nodes.get(&node).map_or(Then::Nothing, |node| Then::Restarts(node.threads.now()))
         } else if Self::may_change(command, message.payload()) {
-            self.forget_reads();
+            self.forget_reads(node);
             Then::Changes
         } else {
             Then::Nothing
@@ -148,9 +171,13 @@ impl Session {
         self.note_deed(client, command, message.payload());
         self.note_look(resolved.life, command, message.payload());
         let Resolved { edits, life, uses, frame } = resolved;
+        let (edits, then) = match command {
+            "evaluate" => self.first_try(node, &message, edits, &uses, then),
+            _ => (edits, then),
+        };
         let pending =
             Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
-        if let Some(node) = self.root() {
+        if let Some(node) = self.nodes.get_mut(&node) {
             if command == "pause" {
                 node.pausing = Pausing::Asked;
             }
@@ -170,11 +197,27 @@ impl Session {
             let text = format!("`{command}` is not possible: the launch failed. {reason}");
             return Err(Failure::quiet(FailureId::LaunchFailed, text));
         }
+        let lives = self.has_living_child();
         let Some(node) = self.root() else {
             let text = format!(
                 "`{command}` is not possible yet: nothing is being debugged. Send `launch` or `attach` first."
             );
             return Err(Failure::quiet(FailureId::NothingDebugged, text));
+        };
+        if let Phase::Ended { why } = &node.phase
+            && !lives
+        {
+            let text = format!("`{command}` is not possible any more: {why}");
+            return Err(Failure::quiet(FailureId::EngineEnded, text));
+        }
+        Ok(())
+    }
+
+    /// Whether a node can be sent this request.
+    pub(crate) fn node_is_there(&mut self, node: NodeId, command: &str) -> Result<(), Failure> {
+        let Some(node) = self.nodes.get_mut(&node) else {
+            let text = format!("`{command}` is not possible any more: the process has ended.");
+            return Err(Failure::quiet(FailureId::EngineEnded, text));
         };
         if let Phase::Ended { why } = &node.phase {
             let text = format!("`{command}` is not possible any more: {why}");
@@ -190,18 +233,31 @@ impl Session {
         Ok(())
     }
 
-    /// `cancel` names a request by the client's number; the engine knows it by ours.
+    /// `cancel` names a request by the client's number; the engine that has it knows it by ours.
     fn cancel(&mut self, client: ClientId, seq: FromClient, message: Message) -> Result<(), Failure> {
         let target = message.payload().and_then(|arguments| arguments.get("requestId"));
         let Some((at, asked)) =
             target.and_then(|target| Some((target.span()?, FromClient(target.as_i64()?))))
         else {
-            return self.forward(client, seq, "cancel", message);
+            return self.cancel_progress(client, seq, message);
         };
-        let Some(node) = self.root.and_then(|root| self.nodes.get_mut(&root)) else {
+        if self.cancel_preparation(client, asked) {
+            self.answer(client, seq, "cancel", None);
+            return Ok(());
+        }
+        let has = |node: &mut Node| node.find(client, asked).is_some();
+        let Some(id) = self.nodes.values_mut().find_map(|node| has(node).then_some(node.id)) else {
+            let joined = self.reads.withdraw(client, Some(asked));
+            if let Some((_, command)) = joined.into_iter().next() {
+                self.refuse(client, asked, &command, &Failure::quiet(FailureId::Cancelled, "cancelled"));
+            } else {
+                self.cancel_gathering(client, asked);
+            }
+            // Or it is answered already, and there is nothing to do.
             self.answer(client, seq, "cancel", None);
             return Ok(());
         };
+        let Some(node) = self.nodes.get_mut(&id) else { return Ok(()) };
         // Others wait for the same answer: only this one does not want it any more.
         if let Some(pending) = node.find(client, asked)
             && let Purpose::Client { then: Then::Serves(read), .. } = pending.purpose
@@ -212,7 +268,6 @@ impl Session {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         }
-        let Some(node) = self.root() else { return Ok(()) };
         if let Some(withdrawn) = node.withdraw(client, asked) {
             node.take_back_resume(&withdrawn);
             if let Purpose::Client { then: Then::Serves(read), .. } = withdrawn.purpose {
@@ -223,14 +278,7 @@ impl Session {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         }
-        let joined = self.reads.withdraw(client, Some(asked));
-        if let Some((_, command)) = joined.into_iter().next() {
-            self.refuse(client, asked, &command, &Failure::quiet(FailureId::Cancelled, "cancelled"));
-            self.answer(client, seq, "cancel", None);
-            return Ok(());
-        }
-        let Some(node) = self.root() else { return Ok(()) };
-        // An engine that cannot cancel, or a request that is answered already: there is nothing to do.
+        // An engine that cannot cancel: there is nothing to do.
         let Some(target) = node.sent(client, asked).filter(|_| node.capabilities.cancel) else {
             self.answer(client, seq, "cancel", None);
             return Ok(());
@@ -240,6 +288,43 @@ impl Session {
         let pending = Pending { command: "cancel".into(), purpose };
         let edits = SmallVec::from_iter([Edit::int(at, target.0)]);
         node.push(Lane::Urgent, Waiting::new(message, edits, Some(pending)));
+        Ok(())
+    }
+
+    /// `cancel` of something in progress goes to the node that said so.
+    fn cancel_progress(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        let id = message.payload().and_then(|arguments| arguments.get("progressId")).and_then(Json::raw);
+        let seen = self.nodes.values().filter(|node| self.sees(client, node.id));
+        let its =
+            id.and_then(|id| seen.filter(|node| node.picture.progresses(id)).map(|node| node.id).next());
+        match its {
+            Some(node) => self.forward_to(node, client, seq, "cancel", message),
+            None => self.forward(client, seq, "cancel", message),
+        }
+    }
+
+    /// `breakroom/focus`: which node is meant from now on if nobody says which.
+    fn focus(&mut self, client: ClientId, seq: FromClient, arguments: Option<Json>) -> Result<(), Failure> {
+        let number = arguments.and_then(|arguments| arguments.i64("node"));
+        let node = number.and_then(|number| u32::try_from(number).ok()).map(NodeId);
+        let debugged = self.debugged(client);
+        let Some(node) = node.filter(|node| debugged.contains(node)) else {
+            let there: Vec<_> =
+                debugged.iter().map(|node| format!("{} ({})", node.0, self.label(*node))).collect();
+            let text = format!(
+                "`breakroom/focus` needs `node`, one of those that debug a process: {}.",
+                there.join(", ")
+            );
+            return Err(Failure::quiet(FailureId::BadArguments, text));
+        };
+        self.active = Some(node);
+        self.ledger.homes.focus(node);
+        self.answer(client, seq, "breakroom/focus", None);
         Ok(())
     }
 }

@@ -8,15 +8,20 @@
 use std::time::Duration;
 
 use breakroom_dap::{Edit, Json, Message, event, request};
-use serde_json::json;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
+use crate::amending::amended;
+use crate::amending::for_driver;
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
+use crate::farewell::Farewell;
 use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::launch::{Launch, Start};
-use crate::node::{Configuration, Gate, Lane, Pending, Phase, Purpose, Waiting};
+use crate::node::{Configuration, Gate, Lane, Node, Pending, Phase, Purpose, Waiting};
+use crate::over::Over;
+use crate::preparing::Wording;
 use crate::session::Session;
 use crate::threads::Epoch;
 
@@ -67,7 +72,24 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
+        self.may_restart(client)?;
+        if self.is_prepared_again() {
+            let text = "a restart is being prepared; wait for it.";
+            return Err(Failure::quiet(FailureId::RestartUnderWay, text));
+        }
+        if let Some(words) = self.words_to_prepare() {
+            self.prepare_again(Asker { client, seq }, words);
+            return Ok(());
+        }
+        self.restart_as_it_was(client, seq, message)
+    }
+
+    pub(crate) fn may_restart(&mut self, client: ClientId) -> Result<(), Failure> {
         self.engine_is_there("restart")?;
+        if self.is_at_child(client) {
+            let text = "`restart` is for the whole session; ask for it where the program was launched.";
+            return Err(Failure::quiet(FailureId::BadArguments, text));
+        }
         if self.restart.is_under_way() {
             let text = "a restart is under way; wait for it.";
             return Err(Failure::quiet(FailureId::RestartUnderWay, text));
@@ -76,20 +98,32 @@ impl Session {
             let text = "`restart` is not possible any more: the session is being ended. Start another one.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
-        if self.picture.is_over() {
+        if self.is_finished() {
             let text = "`restart` is not possible any more: the program has ended. Start another session.";
             return Err(Failure::quiet(FailureId::EngineEnded, text));
         }
+        Ok(())
+    }
+
+    fn restart_as_it_was(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
         let wanted = message.payload().and_then(|arguments| arguments.get("arguments"));
         let wanted = wanted.filter(|wanted| wanted.is_object());
         // An editor sends its own configuration, and that of one who joined says nothing about the program.
-        let launched = self.launched.as_ref().is_some_and(|(_, by)| *by == client);
-        if self.root().is_some_and(|node| node.capabilities.restart) {
-            let message = match wanted.filter(|_| !launched) {
-                Some(instead) => self.with_first_arguments(&message, instead)?,
-                None => message,
-            };
-            return self.forward(client, seq, "restart", message);
+        // Neither does one that was prepared first: it names what was built, and not what is debugged.
+        let its_own = self.wording == Wording::TheClients;
+        let launched = its_own && self.launched.as_ref().is_some_and(|(_, by)| *by == client);
+        // One that has children would answer only when they are gone (js-debug), and nobody else ends them.
+        let alone = !self.has_living_child();
+        if alone && self.root().is_some_and(|node| node.capabilities.restart && !node.coordinates()) {
+            let Some(root) = self.root else { return Ok(()) };
+            let launch = self.launch_again(wanted.filter(|_| launched), None)?;
+            let message = self.with_arguments_of(&launch, root, &message);
+            return self.forward_to(root, client, seq, "restart", message);
         }
         let launch = self.launch_again(wanted.filter(|_| launched), None)?;
         self.note_deed(client, "restart", message.payload());
@@ -139,13 +173,22 @@ impl Session {
         Ok(launch)
     }
 
-    /// The same `restart` with the arguments that the program was started with.
-    fn with_first_arguments(&self, message: &Message, instead: Json) -> Result<Message, Failure> {
-        let launch = self.launch_again(None, None)?;
-        let first = launch.payload().and_then(Json::raw);
-        let edit = instead.span().zip(first).map(|(at, first)| Edit::text(at, first.to_vec()));
+    /// The same `restart` with the arguments of this launch, as the engine is to hear them: what a client leaves out of it
+    /// CodeLLDB does without by dying.
+    fn with_arguments_of(&mut self, launch: &Message, root: NodeId, message: &Message) -> Message {
+        let start = if launch.command() == Some("attach") { Start::Attach } else { Start::Launch };
+        let amendments = self.nodes.get(&root).map(|node| node.facts.amendments.clone()).unwrap_or_default();
+        let mut edits = amended(launch, &amendments);
+        edits.extend(self.begin_entry(root, start, launch));
+        let launch = launch.edited(edits).unwrap_or_else(|_| launch.clone());
+        let Some(started) = launch.payload().and_then(Json::raw) else { return message.clone() };
+        let Some(arguments) = message.payload().filter(|arguments| arguments.is_object()) else {
+            let started: Value = serde_json::from_slice(started).unwrap_or_default();
+            return request("restart", json!({"arguments": started}));
+        };
+        let edit = Edit::member(arguments, "arguments", started);
         let edited = edit.and_then(|edit| message.edited(SmallVec::from_iter([edit])).ok());
-        Ok(edited.unwrap_or_else(|| message.clone()))
+        edited.unwrap_or_else(|| message.clone())
     }
 
     /// The engine started its program again by itself: what it numbered in the old one means nothing any more. A stop of
@@ -153,16 +196,22 @@ impl Session {
     pub(crate) fn on_restarted(&mut self, node: NodeId, asked: Epoch) {
         self.ledger.count_anew();
         if let Some(known) = self.nodes.get_mut(&node) {
-            self.picture.keep_stops(&mut known.threads, |threads| threads.end_references(asked));
+            if matches!(known.farewell, Farewell::Exited | Farewell::Foretold(_)) {
+                known.farewell = Farewell::Nothing;
+            }
+            known.picture.keep_stops(&mut known.threads, |threads| threads.end_references(asked));
         }
         self.forget_ended_references();
     }
 
-    fn replace_by_restart(&mut self, by: Option<Asker>, launch: Message) {
+    pub(crate) fn replace_by_restart(&mut self, by: Option<Asker>, launch: Message) {
         let Some(choice) = self.choice.clone() else { return };
         let Some(old) = self.root else { return };
         self.drop_judgement(old);
+        self.part_with_children();
         self.part_with_everything(old);
+        self.over = Over::Untold;
+        self.exit = None;
         let attached = self.launch.start() == Some(Start::Attach);
         let Some(node) = self.nodes.get_mut(&old) else { return };
         let configures = node.capabilities.configuration_done;
@@ -179,7 +228,7 @@ impl Session {
             node.phase = Phase::Ending;
         }
         let refusal = Failure::quiet(FailureId::EngineEnded, "the program is being restarted");
-        self.answer_abandoned(owed, &refusal);
+        self.answer_abandoned_by(old, owed, &refusal);
         self.forget_ended_references();
         let new = self.new_node();
         self.root = Some(new);
@@ -187,6 +236,7 @@ impl Session {
             node.gate = Gate::UntilAnnounced;
             node.configuration = Configuration::Told;
         }
+        self.renew_entry(old, new, &launch);
         self.configure_from_ledger(new, configures);
         self.restart = Restart::Ending { old, by, launch, choice };
         if gone {
@@ -198,26 +248,41 @@ impl Session {
 
     /// Answers a client that waits for a restart and is about to hear its last word.
     pub(crate) fn settle_restart(&mut self, client: ClientId, refusal: &Failure) {
+        self.call_off_again(|by| by.client == client, || refusal.clone());
         if let Some(Asker { client, seq }) = self.restart.withdraw(client) {
             self.refuse(client, seq, "restart", refusal);
         }
     }
 
+    /// The children belong to the old program and end with it.
+    fn part_with_children(&mut self) {
+        for child in self.children() {
+            self.drop_judgement(child);
+            self.take_leave(child);
+            let owed = self.nodes.get_mut(&child).map(Node::abandon).unwrap_or_default();
+            let refusal = Failure::quiet(FailureId::EngineEnded, "the program is being restarted");
+            self.answer_abandoned_by(child, owed, &refusal);
+            self.ask_child_to_end(child, None, self.now);
+            self.stop_child(child, GRACE);
+        }
+    }
+
     /// Tells the clients that what they know of the old program is no more.
     fn part_with_everything(&mut self, old: NodeId) {
-        self.forget_reads();
-        let Some(node) = self.nodes.get(&old) else { return };
-        let farewell = self.picture.farewell(&node.threads);
-        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+        self.forget_reads(old);
+        let Some(node) = self.nodes.get_mut(&old) else { return };
+        let farewell = node.picture.farewell(&node.threads);
+        for id in self.viewers(old) {
             let Some(client) = self.clients.get_mut(&id) else { continue };
-            if client.belief.running(None, true) {
+            if client.belief(old).running(None, true) {
                 let body = json!({"threadId": 0, "allThreadsContinued": true});
                 self.tell_one(id, "continued", &event("continued", Some(body)), SmallVec::new());
             }
+            self.clients.entry(id).and_modify(|client| drop(client.beliefs.remove(&old)));
         }
         for message in farewell {
             let name = message.event_name().unwrap_or_default().to_owned();
-            self.tell(&name, &message, &SmallVec::new());
+            self.tell_of(old, &name, &message, &SmallVec::new());
         }
     }
 
@@ -241,8 +306,9 @@ impl Session {
         if let Restart::Ending { by, launch, choice, .. } = std::mem::take(&mut self.restart)
             && let Some(node) = self.root
         {
+            let arguments = for_driver(&launch);
             self.restart = Restart::Starting { by, launch };
-            self.effect(Effect::StartEngine { node, choice });
+            self.effect(Effect::StartEngine { node, choice, arguments });
         }
     }
 
@@ -254,13 +320,8 @@ impl Session {
             return;
         };
         self.restart = Restart::Launching { by };
-        let own = launch.payload().and_then(|arguments| breakroom_dap::json::removal(arguments, "breakroom"));
-        let edits = own.into_iter().map(|cut| Edit::text(cut, "")).collect();
-        let command = launch.command().unwrap_or_default().into();
-        let pending = Pending { command, purpose: Purpose::Restart };
-        if let Some(node) = self.root() {
-            node.push_first(Waiting::new(launch, edits, Some(pending)));
-        }
+        let Some(root) = self.root else { return };
+        self.send_start(root, launch, Purpose::Restart);
     }
 
     /// The new engine answered its launch.
@@ -293,7 +354,7 @@ impl Session {
         }
         let body = json!({"category": "stderr", "output": format!("breakroom: {text}\n")});
         self.tell("output", &event("output", Some(body)), &SmallVec::new());
-        self.tell("terminated", &event("terminated", None), &SmallVec::new());
+        self.tell_over(None);
         self.ending = Ending::Stopping;
         self.nothing_to_come_back_to();
         true

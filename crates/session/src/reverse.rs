@@ -4,7 +4,7 @@ use breakroom_dap::{Envelope, Json, Message, failure, response};
 use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::client::{Asked, Outgoing};
+use crate::client::{Asked, Outgoing, Whose};
 use crate::failure::FailureId;
 use crate::ids::{ClientId, FromEngine, NodeId, Ticket, ToClient};
 use crate::io::{Effect, TerminalRequest};
@@ -18,15 +18,17 @@ impl Session {
         };
         let command = command.clone();
         let seq = FromEngine(message.seq().unwrap_or(0));
+        if &*command == "startDebugging" {
+            return self.on_start_debugging(node, seq, &message);
+        }
         let launcher = self.launcher.and_then(|launcher| self.clients.get_mut(&launcher));
         let able = launcher.filter(|client| match &*command {
             "runInTerminal" => client.declared.run_in_terminal,
-            "startDebugging" => client.declared.start_debugging,
             _ => true,
         });
         match able {
             Some(client) if client.may_be_asked() => {
-                let asks = Some(Asked { node, seq, command });
+                let asks = Some(Asked { whose: Whose::Engine { node, seq }, command });
                 client.send(Outgoing { message, edits: SmallVec::new(), asks });
             }
             _ if &*command == "runInTerminal" => self.run_in_terminal(node, seq, message.payload()),
@@ -69,8 +71,12 @@ impl Session {
     pub(crate) fn on_reverse_answer(&mut self, client: ClientId, request_seq: Option<i64>, message: Message) {
         let asked =
             self.clients.get_mut(&client).and_then(|client| client.asked.remove(&ToClient(request_seq?)));
-        let Some(Asked { node, seq, command }) = asked else {
+        let Some(Asked { whose, command }) = asked else {
             return self.odd();
+        };
+        let (node, seq) = match whose {
+            Whose::Engine { node, seq } => (node, seq),
+            Whose::Hub { child } => return self.on_offer_answered(client, child, &message),
         };
         let mut edits: SmallVec<_> = message.answering(seq.0).into_iter().collect();
         edits.extend(message.naming(&command));
@@ -81,17 +87,18 @@ impl Session {
 
     /// What a client was asked and can answer no more is failed to the engine, once.
     pub(crate) fn fail_unanswered(&mut self, asked: impl IntoIterator<Item = Asked>) {
-        for Asked { node, seq, command } in asked {
+        for Asked { whose, command } in asked {
+            let Whose::Engine { node, seq } = whose else { continue };
             let text = format!("the client that was asked for `{command}` is gone");
             self.fail_reverse(node, seq, &command, &text);
         }
     }
 
-    fn fail_reverse(&mut self, node: NodeId, seq: FromEngine, command: &str, text: &str) {
+    pub(crate) fn fail_reverse(&mut self, node: NodeId, seq: FromEngine, command: &str, text: &str) {
         self.answer_engine(node, failure(seq.0, command, FailureId::NobodyToAnswer as u32, text, false));
     }
 
-    fn answer_engine(&mut self, node: NodeId, message: Message) {
+    pub(crate) fn answer_engine(&mut self, node: NodeId, message: Message) {
         if let Some(node) = self.nodes.get_mut(&node) {
             node.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), None));
         }

@@ -10,9 +10,11 @@ use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::absence::{Attendance, LastLeave, Lost};
+use crate::again::Again;
 use crate::client::{Client, CloseReason, Next, Outgoing};
 use crate::ending::Ending;
 use crate::failure::{Failure, Show};
+use crate::gathering::{Gathered, Gathering};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
 use crate::io::{Effect, EngineChoice, Input};
 use crate::journal::Journal;
@@ -20,9 +22,16 @@ use crate::launch::Launch;
 use crate::ledger::{FileId, Ledger};
 use crate::minted::Minted;
 use crate::node::{Node, Phase, Turn};
-use crate::picture::Picture;
+use crate::numbers::Mint;
+use crate::outputs::Outputs;
+use crate::over::Over;
+use crate::paths::{Finder, Paths};
+use crate::picture::Told;
+use crate::preparing::Wording;
 use crate::reads::Reads;
 use crate::restarting::Restart;
+use crate::tidy;
+use crate::tree::Child;
 use crate::verbs::Asked;
 
 /// What is known before the first client says anything.
@@ -34,9 +43,24 @@ pub struct Setup {
     pub known_engines: Vec<String>,
     /// Capabilities to answer with as long as no engine is chosen.
     pub base_capabilities: Map<String, Value>,
+    /// Engines that are started with their program, by each of their names in lower case, and what each can do.
+    pub late_engines: BTreeMap<String, Map<String, Value>>,
     /// Tells which file a path means. Without it paths are compared as they are written.
     pub identify: Option<fn(&str) -> Option<FileId>>,
     pub reach: Reach,
+    pub preparation: Preparation,
+    /// Finds files that an engine knows under paths that are none here.
+    pub find: Option<Finder>,
+    /// The id under which others find the session; a private one has none.
+    pub id: Option<String>,
+}
+
+/// Whether the driver looks at each launch before it is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preparation {
+    #[default]
+    None,
+    ByDriver,
 }
 
 /// Who can come to a session.
@@ -55,6 +79,15 @@ pub struct Session {
     pub(crate) nodes: BTreeMap<NodeId, Node>,
     /// The node that was launched; the last one if an engine was replaced.
     pub(crate) root: Option<NodeId>,
+    /// The node that stopped last, or was chosen since.
+    pub(crate) active: Option<NodeId>,
+    pub(crate) thread_mint: Mint,
+    source_mint: Mint,
+    /// How the program ended, until that may be told: somebody of the tree still lives.
+    pub(crate) exit: Option<Told>,
+    pub(crate) over: Over,
+    pub(crate) gatherings: BTreeMap<Gathering, Gathered>,
+    pub(crate) last_gathering: u64,
     pub(crate) launch: Launch,
     /// The client that launched; reverse requests go to it.
     pub(crate) launcher: Option<ClientId>,
@@ -63,15 +96,21 @@ pub struct Session {
     pub(crate) ending: Ending,
     pub(crate) minted: Minted,
     pub(crate) ledger: Ledger,
-    pub(crate) picture: Picture,
+    pub(crate) outputs: Outputs,
     pub(crate) journal: Journal,
     pub(crate) reads: Reads,
     /// Clients that are about to go to another session, each with the request that said so.
     pub(crate) leaving: HashMap<ClientId, Message>,
     pub(crate) restart: Restart,
+    /// A restart that is not under way yet.
+    pub(crate) again: Option<Again>,
     /// How the engine was chosen, and the request that started the program, to do both again.
     pub(crate) choice: Option<EngineChoice>,
     pub(crate) launched: Option<(Message, ClientId)>,
+    /// What clients were told that an engine can do before there was one.
+    pub(crate) promised: Map<String, Value>,
+    pub(crate) wording: Wording,
+    pub(crate) paths: Paths,
     /// What the last engine said it can do, as the clients know it.
     pub(crate) last_capabilities: Option<Vec<u8>>,
     /// Clients that were lost and may come back.
@@ -97,23 +136,34 @@ pub struct Session {
 impl Session {
     pub fn new(setup: Setup) -> Self {
         Session {
+            promised: setup.base_capabilities.clone(),
             setup,
             clients: BTreeMap::new(),
             nodes: BTreeMap::new(),
             root: None,
+            active: None,
+            thread_mint: Mint::of_threads(),
+            source_mint: Mint::of_sources(),
+            exit: None,
+            over: Over::default(),
+            gatherings: BTreeMap::new(),
+            last_gathering: 0,
             launch: Launch::Unasked,
             launcher: None,
             introduction: Value::Null,
             ending: Ending::No,
             minted: Minted::default(),
             ledger: Ledger::default(),
-            picture: Picture::default(),
+            outputs: Outputs::default(),
             journal: Journal::default(),
             reads: Reads::default(),
             leaving: HashMap::new(),
             restart: Restart::default(),
+            again: None,
             choice: None,
             launched: None,
+            wording: Wording::default(),
+            paths: Paths::default(),
             last_capabilities: None,
             lost: Vec::new(),
             attendance: Attendance::default(),
@@ -149,6 +199,8 @@ impl Session {
             Input::NodeEnded { node, end } => self.on_node_ended(node, &end),
             Input::Output { node, category, text } => self.on_output(node, category, &text),
             Input::Stderr { node, text } => self.note_stderr(node, &text),
+            Input::Prepared { ticket, result } => self.on_prepared(ticket, result),
+            Input::Progress { ticket, text } => self.on_progress(ticket, &text),
             Input::Terminal { ticket, result } => self.on_terminal(ticket, result),
             Input::HubAnswered { ticket, result } => self.on_hub_answered(ticket, result),
             Input::Timer => self.on_timer(),
@@ -170,7 +222,7 @@ impl Session {
         loop {
             let now = self.now;
             match self.nodes.get_mut(&node)?.next(now)? {
-                Turn::Send(packet) => return Some(packet),
+                Turn::Send(packet) => return Some(self.paths.outgoing(packet)),
                 Turn::TooLate(pending) => self.too_late(node, pending),
             }
         }
@@ -231,6 +283,18 @@ impl Session {
         id
     }
 
+    pub(crate) fn new_child(&mut self, child: Child) -> NodeId {
+        self.last_node += 1;
+        let id = NodeId(self.last_node);
+        self.nodes.insert(id, Node::child(id, child));
+        id
+    }
+
+    /// Whether a node had this number at any time.
+    pub(crate) fn was_given_out(&self, node: NodeId) -> bool {
+        (1..=self.last_node).contains(&node.0)
+    }
+
     pub(crate) fn new_ticket(&mut self) -> Ticket {
         self.last_ticket += 1;
         Ticket(self.last_ticket)
@@ -281,13 +345,17 @@ impl Session {
         let Ok(message) = Message::from_engine(bytes) else {
             return self.odd();
         };
+        let message = self.in_clients_paths(message);
+        let Some(known) = self.nodes.get_mut(&node) else { return };
+        let message = known.source_numbers.of_message(message, &mut self.source_mint);
         match message.envelope() {
             Envelope::Response { request_seq, .. } => {
                 let request_seq = *request_seq;
                 self.on_response(node, request_seq, message);
             }
             Envelope::Event { .. } => {
-                let message = known.thread_numbers.of_event(message);
+                let message = known.thread_numbers.of_event(tidy::event(message), &mut self.thread_mint);
+                let message = self.withdrawn(node, message);
                 self.on_event(node, message);
             }
             Envelope::Request { .. } => self.on_reverse(node, message),

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use breakroom_dap::view::Initialize;
 use breakroom_dap::{Edit, Json, Message, request};
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
+use crate::amending::amended;
 use crate::client::{Outgoing, Phase as ClientPhase};
 use crate::ending::Ending;
 use crate::failure::{Failure, FailureId};
-use crate::ids::NodeId;
-use crate::io::{Effect, EngineChoice, EngineFacts};
+use crate::ids::{ClientId, NodeId};
+use crate::io::{Effect, EngineChoice, EngineFacts, Part};
 use crate::joining::{Heard, Step};
 use crate::journal::Entry;
-use crate::launch::Launch;
+use crate::launch::{Launch, Start};
 use crate::node::{Announced, Gate, Node, Pending, Phase, Purpose, Waiting};
 use crate::session::Session;
 
@@ -22,7 +22,7 @@ use crate::session::Session;
 const INITIALIZE: Duration = Duration::from_secs(60);
 
 impl Session {
-    pub(crate) fn start_engine(&mut self, choice: EngineChoice) {
+    pub(crate) fn start_engine(&mut self, choice: EngineChoice, arguments: Option<Value>) {
         let node = self.new_node();
         self.root = Some(node);
         self.choice = Some(choice.clone());
@@ -31,7 +31,7 @@ impl Session {
         if let Some(node) = self.root().filter(|_| early) {
             node.gate = Gate::UntilAnnounced;
         }
-        self.effect(Effect::StartEngine { node, choice });
+        self.effect(Effect::StartEngine { node, choice, arguments });
     }
 
     pub(crate) fn on_node_up(&mut self, id: NodeId, facts: EngineFacts) {
@@ -40,6 +40,7 @@ impl Session {
         let Some(node) = self.nodes.get_mut(&id).filter(|node| matches!(node.phase, Phase::Starting)) else {
             return;
         };
+        let coordinates = facts.part == Part::Coordinates;
         let engine = facts.name.clone();
         node.facts = facts;
         node.phase = Phase::Initializing { until };
@@ -47,6 +48,10 @@ impl Session {
         let message = request("initialize", introduction);
         node.push_first(Waiting::new(message, SmallVec::new(), Some(pending)));
         self.note(Entry::EngineUp { engine });
+        self.child_is_up(id);
+        if coordinates {
+            self.dismiss_from_breakpoints(id);
+        }
     }
 
     pub(crate) fn on_engine_initialized(&mut self, id: NodeId, answer: Message, success: bool) {
@@ -63,14 +68,22 @@ impl Session {
         }
         // netcoredbg sends a `capabilities` event even before this.
         node.capabilities.merge(answer.payload());
+        if node.is_child() {
+            node.phase = Phase::Ready { answer: answer.clone() };
+            self.note_filters(id, &answer);
+            self.answer_initialize();
+            self.announce();
+            return self.start_child(id);
+        }
         let answer = with_restart(answer);
         let known = self.knows_capabilities(&answer);
+        self.note_filters(id, &answer);
         self.last_capabilities = answer.payload().and_then(Json::raw).map(<[u8]>::to_vec);
         // They were told a base set, or that of an engine that was replaced.
         let told_another_set = |client: &&mut crate::client::Client| {
             !known && matches!(client.phase, ClientPhase::Ready | ClientPhase::Configuring)
         };
-        let exact = exact_capabilities(&answer, &self.setup.base_capabilities);
+        let exact = exact_capabilities(&answer, &self.promised);
         for client in self.clients.values_mut().filter(told_another_set) {
             client.event(exact.clone(), SmallVec::new());
         }
@@ -83,20 +96,33 @@ impl Session {
         self.send_launch_again();
     }
 
+    /// Sends a node the request that starts its program, with what its engine needs. What an engine announced is started
+    /// in that engine's words.
+    pub(crate) fn send_start(&mut self, id: NodeId, message: Message, purpose: Purpose) {
+        let Some(node) = self.nodes.get(&id) else { return };
+        let command = message.command().unwrap_or_default();
+        let mut edits = SmallVec::new();
+        if node.has_own_engine() {
+            edits = amended(&message, &node.facts.amendments);
+            edits.extend(self.begin_entry(id, Start::of(command), &message));
+        }
+        let pending = Pending { command: command.into(), purpose };
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.push_first(Waiting::new(message, edits, Some(pending)));
+        }
+    }
+
     /// Answers every client that waits for the capabilities, with the engine's own answer.
     pub(crate) fn answer_initialize(&mut self) {
-        let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else {
-            return;
-        };
-        let Phase::Ready { answer } = &node.phase else {
-            return;
-        };
-        let (launcher, missing, there) = (self.launcher, self.missing(), self.has_debuggee());
-        for (id, client) in &mut self.clients {
+        let (launcher, there) = (self.launcher, self.has_debuggee());
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            let Some(answer) = self.capabilities_for(id).cloned() else { continue };
+            let missing = self.missing(id);
+            let Some(client) = self.clients.get_mut(&id) else { continue };
             if let ClientPhase::Initializing { seq, .. } = client.phase {
                 let naming = answer.naming("initialize");
                 let edits = answer.answering(seq.0).into_iter().chain(naming).collect();
-                let joins = there && launcher != Some(*id);
+                let joins = there && launcher != Some(id);
                 if joins {
                     // What was held for it is in the picture that it will be shown.
                     client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
@@ -110,20 +136,37 @@ impl Session {
         }
     }
 
+    /// The answer to `initialize` of the engine that a client will configure, if it is ready. Of a root that has ended
+    /// its children are left.
+    pub(crate) fn capabilities_for(&self, client: ClientId) -> Option<&Message> {
+        let ready = |node: &NodeId| match &self.nodes.get(node)?.phase {
+            Phase::Ready { answer } => Some(answer),
+            _ => None,
+        };
+        self.greeter(client).as_ref().and_then(ready)
+    }
+
+    /// The node whose words a client is greeted with.
+    fn greeter(&self, client: ClientId) -> Option<NodeId> {
+        let home = self.home(client)?;
+        let ended = self.nodes.get(&home).is_none_or(|node| matches!(node.phase, Phase::Ended { .. }));
+        if ended { self.debugged(client).first().copied() } else { Some(home) }
+    }
+
     /// Tells `initialized` to every client that may hear it now.
     pub(crate) fn announce(&mut self) {
-        let Some(node) = self.root.and_then(|root| self.nodes.get(&root)) else {
-            return;
-        };
-        let (Phase::Ready { .. }, Announced::Said(said)) = (&node.phase, &node.announced) else {
-            return;
-        };
         // There is nothing to configure any more.
         if matches!(self.launch, Launch::Failed { .. }) {
             return;
         }
         let mut heard_now = Vec::new();
-        for (id, client) in &mut self.clients {
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            let node = self.greeter(id).and_then(|node| self.nodes.get(&node));
+            let said = match node.map(|node| (&node.phase, &node.announced)) {
+                Some((Phase::Ready { .. }, Announced::Said(said))) => said.clone(),
+                _ => continue,
+            };
+            let Some(client) = self.clients.get_mut(&id) else { continue };
             if !client.access.is_granted() {
                 continue;
             }
@@ -135,7 +178,7 @@ impl Session {
                 ClientPhase::Joining { heard: heard @ Heard::Nothing, .. } => {
                     *heard = Heard::Initialized;
                     client.send(Outgoing::plain(said.clone()));
-                    heard_now.push(*id);
+                    heard_now.push(id);
                 }
                 _ => {}
             }
@@ -144,6 +187,9 @@ impl Session {
     }
 
     pub(crate) fn on_node_failed(&mut self, id: NodeId, reason: String) {
+        if self.nodes.get(&id).is_some_and(Node::is_child) {
+            return self.child_could_not_be_opened(id, &reason);
+        }
         if let Some(node) = self.nodes.get_mut(&id) {
             node.phase = Phase::Ended { why: reason.clone() };
         }
@@ -154,6 +200,9 @@ impl Session {
     pub(crate) fn engine_unfit(&mut self, id: NodeId, what: &str) {
         let name = self.nodes.get(&id).map(Node::name).unwrap_or("the debug adapter");
         let reason = format!("{name} {what}");
+        if self.nodes.get(&id).is_some_and(Node::is_child) {
+            return self.child_failed(id, &reason);
+        }
         self.effect(Effect::StopEngine { node: id, grace: Duration::ZERO, release: false });
         if let Some(node) = self.nodes.get_mut(&id) {
             node.phase = Phase::Ending;
@@ -174,7 +223,7 @@ impl Session {
             self.ending = Ending::No;
         }
         self.refuse_start(&refusal);
-        self.answer_abandoned(abandoned, &refusal);
+        self.answer_abandoned_by(id, abandoned, &refusal);
         if !self.restart_failed(reason) {
             self.nothing_was_started();
         }
@@ -222,7 +271,7 @@ pub(crate) fn exact_capabilities(answer: &Message, base: &Map<String, Value>) ->
 
 /// What the engine is told about its client: the client's own words, but in the hub's one dialect. What a client
 /// cannot do the hub does for it or filters at that client's edge.
-pub(crate) fn introduction(arguments: Option<Json>, declared: &Initialize) -> Value {
+pub(crate) fn introduction(arguments: Option<Json>) -> Value {
     let said = arguments.and_then(Json::raw).and_then(|raw| serde_json::from_slice(raw).ok());
     let mut said: Map<String, Value> = said.unwrap_or_default();
     said.remove("breakroom");
@@ -238,8 +287,8 @@ pub(crate) fn introduction(arguments: Option<Json>, declared: &Initialize) -> Va
         "supportsInvalidatedEvent": true,
         "supportsMemoryEvent": true,
         "supportsArgsCanBeInterpretedByShell": false,
-        // Children are the client's own affair until the hub opens them itself.
-        "supportsStartDebuggingRequest": declared.start_debugging,
+        // The hub opens children itself, whatever its clients can do.
+        "supportsStartDebuggingRequest": true,
         "supportsANSIStyling": false,
     });
     if let Value::Object(dialect) = dialect {

@@ -7,7 +7,9 @@ use breakroom_dap::{Edit, Message, references};
 use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::ids::{ClientId, NodeId};
+use crate::flat;
+use crate::gathering::with_label;
+use crate::ids::{ClientId, NOBODY, NodeId};
 use crate::judgement::Trouble;
 use crate::judging::{Fate, engine_ids};
 use crate::ledger::Judge;
@@ -29,28 +31,41 @@ struct Cause<'a> {
 impl Session {
     /// A stop. If it overtook everything that would have told of the resume before it, that is told first.
     pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) {
+        let entry = self.as_entry(node, message);
+        let message = entry.as_ref().unwrap_or(message);
         let Run { thread, all, .. } = Run::of(message.payload());
         let all = all.unwrap_or(false);
+        self.note_hit(node, message);
         let forbidden = self.forbids_judging(node);
         let resumer = self.nodes.get(&node).and_then(|node| node.threads.resumer(thread));
         if let Some(by) = resumer {
-            self.tell_resumed(by, thread, all);
+            self.tell_resumed(node, by, thread, all);
         }
         if let Some(known) = self.nodes.get_mut(&node) {
             known.threads.on_stopped(thread, all);
         }
         self.forget_ended_references();
         if let Fate::Told(trouble) = self.take_in(node, message, forbidden, resumer) {
-            let wanted = self.count_hits(&engine_ids(message.payload()));
+            let wanted = self.count_hits(node, &engine_ids(message.payload()));
             self.tell_stopped(node, message, resumer, &wanted, trouble.as_ref());
         }
     }
 
+    /// Where a program stopped there is a breakpoint, whatever was said of it before, and there people look now.
+    fn note_hit(&mut self, node: NodeId, message: &Message) {
+        self.ledger.homes.focus(node);
+        let changed = self.ledger.verify_hit(node, &engine_ids(message.payload()));
+        if !changed.is_empty() {
+            self.tell_changed(changed);
+            self.tell_of_others();
+        }
+    }
+
     /// Whose breakpoints the engine says it hit. Where the hub did not judge, it cannot tell whether a condition held.
-    fn count_hits(&mut self, engine: &[i64]) -> Vec<(ClientId, i64)> {
+    fn count_hits(&mut self, node: NodeId, engine: &[i64]) -> Vec<(ClientId, i64)> {
         let mut wanted = Vec::new();
-        for hit in self.ledger.hit(engine) {
-            for owned in hit.owners {
+        for hit in self.ledger.hit(node, engine) {
+            for owned in hit.owners.into_iter().filter(|owned| owned.owner != NOBODY) {
                 if hit.judge == Judge::Engine || owned.terms.condition.is_none() {
                     self.ledger.count_hit(owned.owner, owned.number);
                 }
@@ -76,20 +91,31 @@ impl Session {
         let found = references::by_name(message.bytes());
         let edits: Edits = self.mint(node, life, None, found).collect();
         let cause = Cause { resumer, wanted, trouble };
-        let for_joiners: Edits = edits.iter().cloned().chain(self.explain(None, message, cause)).collect();
+        let for_joiners: Edits =
+            edits.iter().cloned().chain(self.explain(None, None, message, cause)).collect();
         self.note_picture(node, message, &for_joiners);
         match message.edited(for_joiners) {
-            Ok(explained) => self.note_event("stopped", &explained),
-            Err(_) => self.note_event("stopped", message),
+            Ok(explained) => self.note_event(node, "stopped", &explained),
+            Err(_) => self.note_event(node, "stopped", message),
         }
-        for id in self.clients.keys().copied().collect::<SmallVec<[_; 8]>>() {
-            let hit = self.hit_numbers(id, message, Some(wanted));
-            let explained = self.explain(Some(id), message, cause);
-            let edits = edits.iter().cloned().chain(hit).chain(explained).collect();
-            if let Some(client) = self.clients.get_mut(&id) {
-                client.belief.stopped(thread, all.unwrap_or(false));
+        self.active = Some(node);
+        for id in self.viewers(node) {
+            let hit = self.hit_numbers(id, node, message, Some(wanted));
+            let label = self.label_for(id, node);
+            let explained = self.explain(Some(id), label.as_deref(), message, cause);
+            let mut edits: Edits = edits.iter().cloned().chain(hit).chain(explained).collect();
+            let mut all = all.unwrap_or(false);
+            if label.is_some() {
+                edits.extend(flat::alone(message, "allThreadsStopped"));
+                if all {
+                    self.tell_stopped_with_all(id, node, thread);
+                }
+                all = false;
             }
-            self.tell_edited(id, "stopped", message, edits);
+            if let Some(client) = self.clients.get_mut(&id) {
+                client.belief(node).stopped(thread, all);
+            }
+            self.tell_one(id, "stopped", message, edits);
         }
     }
 
@@ -98,6 +124,7 @@ impl Session {
     pub(crate) fn hit_numbers(
         &self,
         client: ClientId,
+        node: NodeId,
         message: &Message,
         wanted: Option<&[(ClientId, i64)]>,
     ) -> Option<Edit> {
@@ -107,9 +134,9 @@ impl Session {
         let own = match wanted {
             Some(wanted) => {
                 let own = wanted.iter().filter(|(owner, _)| *owner == client).map(|(_, number)| *number);
-                own.chain(self.ledger.aliases(client, &engine)).collect()
+                own.chain(self.ledger.aliases(client, node, &engine)).collect()
             }
-            None => self.ledger.numbers(client, &engine),
+            None => self.ledger.numbers(client, node, &engine),
         };
         if named.is_none() && own.is_empty() {
             return None;
@@ -118,7 +145,13 @@ impl Session {
     }
 
     /// What is said about a stop beyond the engine's own words, to a client or to those who come later.
-    fn explain(&self, viewer: Option<ClientId>, message: &Message, cause: Cause) -> Option<Edit> {
+    fn explain(
+        &self,
+        viewer: Option<ClientId>,
+        label: Option<&str>,
+        message: &Message,
+        cause: Cause,
+    ) -> Option<Edit> {
         let mine = viewer.is_some() && cause.wanted.iter().any(|(owner, _)| Some(*owner) == viewer);
         let mut owners: Vec<String> = Vec::new();
         for (owner, _) in cause.wanted.iter().filter(|_| !mine) {
@@ -132,7 +165,7 @@ impl Session {
         let trouble = cause.trouble.and_then(|trouble| self.in_words(trouble));
         let resumer = cause.resumer.filter(|by| Some(*by) != viewer && !alone).map(|by| self.name_of(by));
         let owners = Some(owners).filter(|owners| !owners.is_empty() && !alone);
-        if trouble.is_none() && resumer.is_none() && owners.is_none() {
+        if trouble.is_none() && resumer.is_none() && owners.is_none() && label.is_none() {
             return None;
         }
         let body = message.payload()?;
@@ -147,6 +180,7 @@ impl Session {
         if let Some(trouble) = trouble {
             text += &format!("; {trouble}");
         }
+        let text = with_label(&text, label);
         Edit::member(body, "description", json!(text).to_string())
     }
 

@@ -1,46 +1,160 @@
-//! Exception filters: the engine is told the strongest of what all owners want.
+//! Exception filters: every engine is told the strongest of what all owners want.
+//!
+//! Engines that know different filters are each told those that they know. The first that agrees speaks for all.
+
+use std::collections::BTreeMap;
 
 use breakroom_dap::{Edit, Json, Message};
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::ids::{ClientId, FromClient};
+use crate::ids::{Asker, ClientId, FromClient, NodeId};
 
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions {
     /// What each owner wants, in the order in which they came: its last request, behind those that it falls back to if
     /// the later ones fail.
     wants: Vec<(ClientId, Vec<(FromClient, Message)>)>,
-    /// What the engine was told last, and its answer once it agreed.
-    telling: Option<(Value, Option<Value>)>,
+    /// What each engine was told last, and its answer once it agreed.
+    told: BTreeMap<NodeId, Option<(Value, Option<Value>)>>,
+    /// The filters that engines said they know.
+    known: BTreeMap<NodeId, Vec<String>>,
+    asks: Vec<Ask>,
+}
+
+/// A request that no engine has agreed to yet.
+#[derive(Debug)]
+struct Ask {
+    asker: Asker,
+    /// The engines that have not answered it.
+    owed: Vec<NodeId>,
+    /// What one of the others said.
+    refusal: Option<Message>,
+}
+
+/// What came of a client's new filters.
+#[derive(Debug)]
+pub(crate) enum FiltersOutcome {
+    Tell(Vec<(NodeId, Message)>),
+    /// Nobody need be told, and this is what was answered before, if anything was.
+    Known(Option<Value>),
+}
+
+/// Whether an engine's answer is the one that the asker waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counts {
+    Yes,
+    /// Another engine's does, or may still.
+    No,
 }
 
 impl Exceptions {
-    /// What the engine is told when this client wants that: its own words, if nobody else wants more.
-    pub fn set(&mut self, client: ClientId, seq: FromClient, message: Message) -> Message {
+    /// What the engines are told when this client wants that: its own words, if nobody else wants more.
+    pub fn set(&mut self, asker: Asker, message: Message) -> FiltersOutcome {
+        let Asker { client, seq } = asker;
         match self.wants.iter_mut().find(|(owner, _)| *owner == client) {
             Some((_, wanted)) => wanted.push((seq, message.clone())),
             None => self.wants.push((client, vec![(seq, message.clone())])),
         }
-        self.merged(message)
-    }
-
-    /// The engine's answer to this very request, if it knows that already.
-    pub fn known(&self, merged: &Message) -> Option<Value> {
-        let (told, answer) = self.telling.as_ref()?;
-        answer.clone().filter(|_| *told == arguments_of(merged))
-    }
-
-    /// The engine is being told something else, or there is another engine.
-    pub fn tell(&mut self, merged: Option<&Message>) {
-        self.telling = merged.map(|merged| (arguments_of(merged), None));
-    }
-
-    /// It agreed. What it was told before that does not hold any more.
-    pub fn answered(&mut self, told: &Value, answer: &Message) {
-        if let Some((_, agreed)) = self.telling.as_mut().filter(|(last, _)| last == told) {
-            *agreed = Some(arguments_of(answer));
+        let merged = self.merged(message);
+        let (mut tell, mut known) = (Vec::new(), None);
+        for (node, message) in self.for_each(&merged) {
+            let arguments = arguments_of(&message);
+            match self.told.get_mut(&node) {
+                Some(Some((told, Some(answer)))) if *told == arguments => {
+                    known = known.or_else(|| Some(answer.clone()));
+                }
+                Some(told) => {
+                    *told = Some((arguments, None));
+                    tell.push((node, message));
+                }
+                None => {}
+            }
         }
+        if tell.is_empty() {
+            self.agreed(client, seq);
+            return FiltersOutcome::Known(known.filter(|answer| !answer.is_null()));
+        }
+        let owed = tell.iter().map(|(node, _)| *node).collect();
+        self.asks.push(Ask { asker, owed, refusal: None });
+        FiltersOutcome::Tell(tell)
+    }
+
+    /// The same for each engine, without the filters that it does not know. A sole engine is told what was asked for.
+    fn for_each(&self, merged: &Message) -> Vec<(NodeId, Message)> {
+        let several = self.told.len() > 1;
+        let one = |node: &NodeId| match self.known.get(node).filter(|_| several) {
+            Some(known) => (*node, only(known, merged)),
+            None => (*node, merged.clone()),
+        };
+        self.told.keys().map(one).collect()
+    }
+
+    /// An engine answered. What it was told before that does not hold any more.
+    pub fn answered(
+        &mut self,
+        node: NodeId,
+        asker: Asker,
+        told: &Value,
+        answer: &Message,
+        success: bool,
+    ) -> Counts {
+        if let Some(telling) = self.told.get_mut(&node) {
+            match telling {
+                Some((last, agreed)) if success && last == told => *agreed = Some(arguments_of(answer)),
+                Some(_) if success => {}
+                telling => *telling = None,
+            }
+        }
+        let is_it = |ask: &Ask| ask.asker == asker && ask.owed.contains(&node);
+        let Some(at) = self.asks.iter().position(is_it) else { return Counts::No };
+        let ask = &mut self.asks[at];
+        ask.owed.retain(|owed| *owed != node);
+        if !success && !ask.owed.is_empty() {
+            ask.refusal = Some(answer.clone());
+            return Counts::No;
+        }
+        self.asks.remove(at);
+        if success {
+            self.agreed(asker.client, asker.seq);
+        }
+        Counts::Yes
+    }
+
+    /// Somebody waits no longer. False if nobody did.
+    pub fn give_up(&mut self, asker: Asker) -> bool {
+        let at = self.asks.iter().position(|ask| ask.asker == asker);
+        at.map(|at| self.asks.remove(at)).is_some()
+    }
+
+    /// Which filters an engine knows.
+    pub fn knows(&mut self, node: NodeId, filters: Vec<String>) {
+        self.known.insert(node, filters);
+    }
+
+    /// An engine is told from now on, and this first.
+    pub fn admit(&mut self, node: NodeId) -> Option<Message> {
+        self.told.insert(node, None);
+        self.all().into_iter().find(|(told, _)| *told == node).map(|(_, message)| message)
+    }
+
+    /// A new engine takes the place of all that were there.
+    pub fn renew(&mut self, node: NodeId) -> Option<Message> {
+        self.told.clear();
+        self.known.retain(|known, _| *known == node);
+        self.admit(node)
+    }
+
+    /// Nothing more comes from an engine. Who waited only for it, with what another one said against it.
+    pub fn dismiss(&mut self, node: NodeId) -> Vec<(Asker, Option<Message>)> {
+        self.told.remove(&node);
+        self.known.remove(&node);
+        self.asks.iter_mut().for_each(|ask| ask.owed.retain(|owed| *owed != node));
+        let done: Vec<_> = self.asks.extract_if(.., |ask| ask.owed.is_empty()).collect();
+        for Ask { asker, .. } in done.iter().filter(|ask| ask.refusal.is_none()) {
+            self.agreed(asker.client, asker.seq);
+        }
+        done.into_iter().map(|ask| (ask.asker, ask.refusal)).collect()
     }
 
     pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
@@ -48,7 +162,7 @@ impl Exceptions {
     }
 
     /// A request was agreed to: what it replaced is history.
-    pub fn agreed(&mut self, client: ClientId, seq: FromClient) {
+    fn agreed(&mut self, client: ClientId, seq: FromClient) {
         let wanted = self.wants.iter_mut().find(|(owner, _)| *owner == client);
         if let Some((_, wanted)) = wanted
             && let Some(at) = wanted.iter().position(|(asked, _)| *asked == seq)
@@ -57,34 +171,40 @@ impl Exceptions {
         }
     }
 
-    /// A request failed, and its owner wants what it wanted before. Says what the engine is told, if others may have
+    /// A request failed, and its owner wants what it wanted before. Says what the engines are told, if others may have
     /// been told together with it.
-    pub fn failed(&mut self, client: ClientId, seq: FromClient) -> Option<Message> {
-        self.telling = None;
-        let at = self.wants.iter().position(|(owner, _)| *owner == client)?;
+    pub fn failed(&mut self, client: ClientId, seq: FromClient) -> Vec<(NodeId, Message)> {
+        self.nothing_is_known();
+        let Some(at) = self.wants.iter().position(|(owner, _)| *owner == client) else { return Vec::new() };
         let wanted = &mut self.wants[at].1;
-        wanted.remove(wanted.iter().rposition(|(asked, _)| *asked == seq)?);
+        let Some(failed) = wanted.iter().rposition(|(asked, _)| *asked == seq) else { return Vec::new() };
+        wanted.remove(failed);
         if wanted.is_empty() {
             self.wants.remove(at);
         }
-        if self.wants.iter().any(|(owner, _)| *owner != client) { self.all() } else { None }
+        if self.wants.iter().any(|(owner, _)| *owner != client) { self.all() } else { Vec::new() }
     }
 
-    /// What the engine is told when this client wants nothing any more.
-    pub fn forget(&mut self, client: ClientId) -> Option<Message> {
-        let at = self.wants.iter().position(|(owner, _)| *owner == client)?;
+    fn nothing_is_known(&mut self) {
+        self.told.values_mut().for_each(|told| *told = None);
+    }
+
+    /// What the engines are told when this client wants nothing any more.
+    pub fn forget(&mut self, client: ClientId) -> Vec<(NodeId, Message)> {
+        let Some(at) = self.wants.iter().position(|(owner, _)| *owner == client) else { return Vec::new() };
         let (_, left) = self.wants.remove(at);
-        self.telling = None;
-        let wanted =
-            left.iter().any(|(_, left)| filters(left).next().is_some() || options(left).next().is_some());
-        let nothing =
-            || breakroom_dap::request("setExceptionBreakpoints", serde_json::json!({"filters": []}));
-        wanted.then(|| self.all().unwrap_or_else(nothing))
+        self.nothing_is_known();
+        if !left.iter().any(|(_, left)| filters(left).next().is_some() || options(left).next().is_some()) {
+            return Vec::new();
+        }
+        let nothing = breakroom_dap::request("setExceptionBreakpoints", serde_json::json!({"filters": []}));
+        if self.wants.is_empty() { self.for_each(&nothing) } else { self.all() }
     }
 
-    /// What everybody wants, in the words of the last. `None` if nobody ever wanted anything.
-    pub fn all(&self) -> Option<Message> {
-        self.wants.last().and_then(|(_, wanted)| wanted.last()).map(|(_, last)| self.merged(last.clone()))
+    /// What everybody wants, in the words of the last. Nothing if nobody ever wanted anything.
+    fn all(&self) -> Vec<(NodeId, Message)> {
+        let last = self.wants.last().and_then(|(_, wanted)| wanted.last());
+        last.map(|(_, last)| self.for_each(&self.merged(last.clone()))).unwrap_or_default()
     }
 
     /// The last request of each owner.
@@ -133,6 +253,23 @@ impl Exceptions {
     }
 }
 
+/// The same request without the filters that an engine does not know.
+fn only(known: &[String], message: &Message) -> Message {
+    let is_known = |name: &Value| name.as_str().is_some_and(|name| known.iter().any(|known| known == name));
+    let kept: Vec<Value> = filters(message).filter(is_known).collect();
+    let kept_options: Vec<Value> = options(message).filter(|option| is_known(&option["filterId"])).collect();
+    if kept.len() == filters(message).count() && kept_options.len() == options(message).count() {
+        return message.clone();
+    }
+    let edits = message.payload().map(|arguments| {
+        let mut edits = SmallVec::new();
+        put(&mut edits, arguments, "filters", &Value::Array(kept));
+        put(&mut edits, arguments, "filterOptions", &Value::Array(kept_options));
+        edits
+    });
+    edits.and_then(|edits| message.edited(edits).ok()).unwrap_or_else(|| message.clone())
+}
+
 /// What a request or an answer carries, however it is written.
 pub(crate) fn arguments_of(message: &Message) -> Value {
     let raw = message.payload().and_then(Json::raw);
@@ -164,52 +301,122 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    const SOLE: NodeId = NodeId(1);
+
     fn wants(arguments: Value) -> Message {
         breakroom_dap::request("setExceptionBreakpoints", arguments)
     }
 
-    fn told(message: &Message) -> Value {
-        serde_json::from_slice(message.payload().and_then(Json::raw).unwrap()).unwrap()
+    fn asker(client: u32, seq: i64) -> Asker {
+        Asker { client: ClientId(client), seq: FromClient(seq) }
+    }
+
+    /// What the engines are told because a client wants that.
+    fn set(exceptions: &mut Exceptions, asker: Asker, arguments: Value) -> Vec<(NodeId, Value)> {
+        match exceptions.set(asker, wants(arguments)) {
+            FiltersOutcome::Tell(told) => read(told),
+            FiltersOutcome::Known(_) => Vec::new(),
+        }
+    }
+
+    fn read(told: Vec<(NodeId, Message)>) -> Vec<(NodeId, Value)> {
+        told.into_iter().map(|(node, message)| (node, arguments_of(&message))).collect()
+    }
+
+    fn with(nodes: &[NodeId]) -> Exceptions {
+        let mut exceptions = Exceptions::default();
+        nodes.iter().for_each(|node| assert!(exceptions.admit(*node).is_none()));
+        exceptions
+    }
+
+    fn answer() -> Message {
+        breakroom_dap::response(1, "setExceptionBreakpoints", Some(json!({"breakpoints": []})))
     }
 
     #[test]
     fn the_engine_is_told_the_union_and_never_a_condition_that_only_one_wants() {
-        let (one, two) = (ClientId(1), ClientId(2));
-        let mut exceptions = Exceptions::default();
-        let first =
-            wants(json!({"filters": ["raised"], "filterOptions": [{"filterId": "u", "condition": "x"}]}));
-        assert_eq!(
-            exceptions.set(one, FromClient(1), first.clone()).bytes(),
-            first.bytes(),
-            "a sole owner is not rephrased"
-        );
-        let merged = exceptions.set(
-            two,
-            FromClient(1),
-            wants(json!({"filters": ["uncaught"], "filterOptions": [{"filterId": "u"}]})),
-        );
-        assert_eq!(
-            told(&merged),
-            json!({"filters": ["raised", "uncaught"], "filterOptions": [{"filterId": "u"}]})
-        );
-        let merged = exceptions.set(two, FromClient(2), wants(json!({"filters": []})));
-        assert_eq!(told(&merged)["filters"], json!(["raised"]));
-        exceptions.agreed(two, FromClient(2));
-        assert_eq!(exceptions.forget(two).map(|message| told(&message)), None, "it wanted nothing");
-        assert_eq!(exceptions.forget(one).map(|message| told(&message)), Some(json!({"filters": []})));
+        let mut exceptions = with(&[SOLE]);
+        let first = json!({"filters": ["raised"], "filterOptions": [{"filterId": "u", "condition": "x"}]});
+        let told = set(&mut exceptions, asker(1, 1), first.clone());
+        assert_eq!(told, [(SOLE, first)], "a sole owner is not rephrased");
+        let second = json!({"filters": ["uncaught"], "filterOptions": [{"filterId": "u"}]});
+        let told = set(&mut exceptions, asker(2, 1), second);
+        let union = json!({"filters": ["raised", "uncaught"], "filterOptions": [{"filterId": "u"}]});
+        assert_eq!(told, [(SOLE, union)]);
+        let told = set(&mut exceptions, asker(2, 2), json!({"filters": []}));
+        assert_eq!(told[0].1["filters"], json!(["raised"]));
+        let agreed = exceptions.answered(SOLE, asker(2, 2), &told[0].1, &answer(), true);
+        assert_eq!(agreed, Counts::Yes);
+        assert_eq!(read(exceptions.forget(ClientId(2))), [], "it wanted nothing");
+        assert_eq!(read(exceptions.forget(ClientId(1))), [(SOLE, json!({"filters": []}))]);
     }
 
     #[test]
     fn what_failed_is_wanted_no_more_and_what_was_wanted_before_is_back() {
-        let (one, two) = (ClientId(1), ClientId(2));
-        let mut exceptions = Exceptions::default();
-        exceptions.set(one, FromClient(1), wants(json!({"filters": ["raised"]})));
-        exceptions.agreed(one, FromClient(1));
-        exceptions.set(one, FromClient(2), wants(json!({"filters": ["uncaught"]})));
-        assert!(exceptions.failed(one, FromClient(2)).is_none(), "nobody else was told with it");
-        let merged = exceptions.set(two, FromClient(1), wants(json!({"filters": []})));
-        assert_eq!(told(&merged)["filters"], json!(["raised"]));
-        let left = exceptions.failed(two, FromClient(1));
-        assert_eq!(left.map(|message| told(&message)["filters"].clone()), Some(json!(["raised"])));
+        let mut exceptions = with(&[SOLE]);
+        let told = set(&mut exceptions, asker(1, 1), json!({"filters": ["raised"]}));
+        exceptions.answered(SOLE, asker(1, 1), &told[0].1, &answer(), true);
+        set(&mut exceptions, asker(1, 2), json!({"filters": ["uncaught"]}));
+        let left = exceptions.failed(ClientId(1), FromClient(2));
+        assert!(left.is_empty(), "nobody else was told with it");
+        let told = set(&mut exceptions, asker(2, 1), json!({"filters": []}));
+        assert_eq!(told[0].1["filters"], json!(["raised"]));
+        let left = read(exceptions.failed(ClientId(2), FromClient(1)));
+        assert_eq!(left, [(SOLE, json!({"filters": ["raised"]}))]);
+    }
+
+    #[test]
+    fn each_of_several_engines_is_told_the_filters_that_it_knows() {
+        let (one, two) = (NodeId(1), NodeId(2));
+        let mut exceptions = with(&[one, two]);
+        exceptions.knows(one, vec!["raised".into(), "uncaught".into()]);
+        exceptions.knows(two, vec!["all".into(), "uncaught".into()]);
+        let asked = json!({
+            "filters": ["raised", "uncaught"], "filterOptions": [{"filterId": "all"}, {"filterId": "raised"}]
+        });
+        let told = set(&mut exceptions, asker(1, 1), asked);
+        let of_one = json!({"filters": ["raised", "uncaught"], "filterOptions": [{"filterId": "raised"}]});
+        let of_two = json!({"filters": ["uncaught"], "filterOptions": [{"filterId": "all"}]});
+        assert_eq!(told, [(one, of_one), (two, of_two)]);
+        let mut later = exceptions;
+        later.knows(NodeId(3), vec!["all".into()]);
+        let told = later.admit(NodeId(3)).map(|message| arguments_of(&message));
+        assert_eq!(told, Some(json!({"filters": [], "filterOptions": [{"filterId": "all"}]})));
+    }
+
+    #[test]
+    fn the_first_engine_that_agrees_speaks_for_all_and_only_the_refusal_of_all_is_one() {
+        let (one, two) = (NodeId(1), NodeId(2));
+        let mut exceptions = with(&[one, two]);
+        let arguments = json!({"filters": ["raised"]});
+        set(&mut exceptions, asker(1, 1), arguments.clone());
+        let answered = |exceptions: &mut Exceptions, node, seq, success| {
+            exceptions.answered(node, asker(1, seq), &arguments, &answer(), success)
+        };
+        assert_eq!(answered(&mut exceptions, one, 1, false), Counts::No);
+        assert_eq!(answered(&mut exceptions, two, 1, true), Counts::Yes);
+        let told = set(&mut exceptions, asker(1, 2), json!({"filters": ["raised"]}));
+        assert_eq!(told, [(one, json!({"filters": ["raised"]}))], "the other one knows them");
+        assert_eq!(answered(&mut exceptions, one, 2, false), Counts::Yes);
+        set(&mut exceptions, asker(1, 3), json!({"filters": ["uncaught"]}));
+        assert_eq!(answered(&mut exceptions, one, 3, true), Counts::Yes);
+        assert_eq!(answered(&mut exceptions, two, 3, false), Counts::No, "it was answered already");
+    }
+
+    #[test]
+    fn who_waited_only_for_an_engine_that_is_gone_is_answered() {
+        let (one, two) = (NodeId(1), NodeId(2));
+        let mut exceptions = with(&[one, two]);
+        set(&mut exceptions, asker(1, 1), json!({"filters": ["raised"]}));
+        exceptions.answered(one, asker(1, 1), &Value::Null, &answer(), false);
+        let done = exceptions.dismiss(two);
+        assert!(matches!(done[..], [(_, Some(_))]), "the other one had refused: {done:?}");
+        exceptions.failed(ClientId(1), FromClient(1));
+        set(&mut exceptions, asker(1, 2), json!({"filters": ["raised"]}));
+        assert!(matches!(exceptions.dismiss(one)[..], [(_, None)]));
+        let nobody = exceptions.set(asker(1, 3), wants(json!({"filters": ["all"]})));
+        assert!(matches!(nobody, FiltersOutcome::Known(None)));
+        let told = exceptions.admit(NodeId(3)).map(|message| arguments_of(&message));
+        assert_eq!(told, Some(json!({"filters": ["all"]})));
     }
 }

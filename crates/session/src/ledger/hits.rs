@@ -1,11 +1,14 @@
 //! Which breakpoints a stop hit, whose they are, and how often they were.
 
+use bytes::Bytes;
+
+use super::hearer::Hearer;
 use super::merged::{Judge, Merged};
 use super::shelf::Shelf;
 use super::spec::Place;
 use super::terms::Terms;
 use super::{Ledger, ShelfId};
-use crate::ids::ClientId;
+use crate::ids::{ClientId, NodeId};
 
 /// One breakpoint of the engine that was hit, with everybody who wants it.
 #[derive(Debug, Clone)]
@@ -23,39 +26,63 @@ pub(crate) struct Owned {
 }
 
 impl Ledger {
-    /// Whether there is any place at which the hub, and not the engine, judges stops.
-    pub fn judges(&self) -> bool {
-        self.shelves.values().flat_map(Shelf::known).any(|merged| merged.judge == Judge::Hub)
+    /// Whether there is any place at which the hub, and not this engine, judges stops.
+    pub fn judges(&self, node: NodeId) -> bool {
+        let hearers = self.shelves.values().filter_map(|shelf| shelf.hearer(node));
+        hearers.flat_map(Hearer::known).any(|merged| merged.judge == Judge::Hub)
     }
 
-    /// Whether anybody has a breakpoint anywhere.
-    pub fn has_any(&self) -> bool {
-        self.shelves.values().any(|shelf| !shelf.told().is_empty())
+    /// Whether this engine has any breakpoint anywhere.
+    pub fn has_any(&self, node: NodeId) -> bool {
+        self.shelves.values().filter_map(|shelf| shelf.hearer(node)).any(|hearer| !hearer.told().is_empty())
     }
 
-    /// What the engine says was hit, by its own numbers.
-    pub fn hit(&self, engine: &[i64]) -> Vec<Hit> {
-        self.hits(|_, merged| merged.number().is_some_and(|number| engine.contains(&number)))
+    /// What an engine says was hit, by its own numbers.
+    pub fn hit(&self, node: NodeId, engine: &[i64]) -> Vec<Hit> {
+        self.hits(node, |_, merged| merged.number().is_some_and(|number| engine.contains(&number)))
     }
 
-    /// What stands in that line of that source.
-    pub fn hit_at(&self, source: &ShelfId, line: i64) -> Vec<Hit> {
-        self.hits(|shelf, merged| shelf == source && merged.is_at(Some(line)))
+    /// What of this engine's stands in that line of that source.
+    pub fn hit_at(&self, node: NodeId, source: &ShelfId, line: i64) -> Vec<Hit> {
+        self.hits(node, |shelf, merged| shelf == source && merged.is_at(Some(line)))
     }
 
-    fn hits(&self, is_hit: impl Fn(&ShelfId, &Merged) -> bool) -> Vec<Hit> {
+    /// Whether there is any place where this engine has no breakpoint any more.
+    pub fn left_any(&self, node: NodeId) -> bool {
+        self.shelves.values().filter_map(|shelf| shelf.hearer(node)).any(Hearer::left_any)
+    }
+
+    /// Whether this is such a place.
+    pub fn left_at(&self, node: NodeId, source: &ShelfId, line: i64) -> bool {
+        let hearer = self.shelves.get(source).and_then(|shelf| shelf.hearer(node));
+        hearer.is_some_and(|hearer| hearer.left(line))
+    }
+
+    fn hits(&self, node: NodeId, is_hit: impl Fn(&ShelfId, &Merged) -> bool) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (id, shelf) in &self.shelves {
-            let hit: Vec<&Merged> = shelf.told().iter().filter(|merged| is_hit(id, merged)).collect();
+            let Some(hearer) = shelf.hearer(node) else { continue };
+            let hit: Vec<&Merged> = hearer.told().iter().filter(|merged| is_hit(id, merged)).collect();
             // An engine that has two in one line names one of them.
             let beside = |merged: &&Merged| {
                 hit.iter().any(|hit| {
                     hit.place == merged.place || hit.line().is_some() && hit.line() == merged.line()
                 })
             };
-            hits.extend(shelf.told().iter().filter(beside).map(|merged| shelf.hit(&merged.place)));
+            let places = hearer.told().iter().filter(beside).map(|merged| &merged.place);
+            hits.extend(places.map(|place| {
+                // The engine may already stop on the terms that it is just being told.
+                let judge = if hearer.is_judged_by_the_hub(place) { Judge::Hub } else { Judge::Engine };
+                Hit { judge, owners: shelf.owned(node, place) }
+            }));
         }
         hits
+    }
+
+    /// What an engine stopped at is there, whatever it said before: js-debug verifies only after the stop. Says whose
+    /// breakpoints are not what their owners were told.
+    pub fn verify_hit(&mut self, node: NodeId, engine: &[i64]) -> Vec<(ClientId, Bytes)> {
+        self.shelves.values_mut().flat_map(|shelf| shelf.hit_by(node, engine)).collect()
     }
 
     pub fn count_anew(&mut self) {
@@ -73,17 +100,10 @@ impl Ledger {
 }
 
 impl Shelf {
-    /// The engine may already stop on the terms that it is just being told.
-    fn hit(&self, place: &Place) -> Hit {
-        let judged = |merged: &&Merged| merged.place == *place && merged.judge == Judge::Hub;
-        let judge = if self.known().any(|merged| judged(&merged)) { Judge::Hub } else { Judge::Engine };
-        Hit { judge, owners: self.owned(place) }
-    }
-
-    fn owned(&self, place: &Place) -> Vec<Owned> {
+    fn owned(&self, node: NodeId, place: &Place) -> Vec<Owned> {
         let mut owned = Vec::new();
         for (owner, list) in &self.wants {
-            let here = list.iter().filter(|wanted| wanted.spec.place == *place);
+            let here = list.iter().filter(|wanted| wanted.spec.place == *place && wanted.is_for(node));
             owned.extend(here.map(|wanted| Owned {
                 owner: *owner,
                 number: wanted.number,

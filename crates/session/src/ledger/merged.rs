@@ -1,10 +1,13 @@
 //! The breakpoints that the engine is told: everybody's as one list, and what it answered to each.
 
-use breakroom_dap::json::Json;
+use breakroom_dap::json::{Json, removal};
+use breakroom_dap::{Edit, With};
 use bytes::Bytes;
 
+use super::pending::rejection;
 use super::spec::{Place, Spec};
-use crate::ids::ClientId;
+use super::truth::Truth;
+use crate::ids::{ClientId, NodeId};
 
 /// What one owner wants, under that owner's number.
 #[derive(Debug, Clone)]
@@ -13,6 +16,16 @@ pub(crate) struct Wanted {
     pub spec: Spec,
     /// How often its condition was met there.
     pub hits: u64,
+    /// The only engine that it means anything to; `None` if it means the same to all.
+    pub home: Option<NodeId>,
+    /// What its owner was told last.
+    pub shown: Truth,
+}
+
+impl Wanted {
+    pub fn is_for(&self, node: NodeId) -> bool {
+        self.home.is_none_or(|home| home == node)
+    }
 }
 
 /// Everybody's lists, in the order in which the owners came.
@@ -52,17 +65,18 @@ pub(crate) struct Answer {
     pub number: Option<i64>,
     pub verified: bool,
     pub line: Option<i64>,
+    /// Why the engine will not have it.
     pub message: Option<String>,
 }
 
-/// Everybody's breakpoints as one list. `told` is what the engine knows: hits that the hub has begun to count there it
-/// goes on counting, because an engine would begin anew.
-pub(crate) fn union(wants: &Wants, differing: Differing, told: &[Merged]) -> Vec<Merged> {
+/// Everybody's breakpoints as one list for one engine. `told` is what it knows: hits that the hub has begun to count
+/// there it goes on counting, because an engine would begin anew.
+pub(crate) fn union(wants: &Wants, node: NodeId, differing: Differing, told: &[Merged]) -> Vec<Merged> {
     let counted =
         |place: &Place| told.iter().any(|merged| merged.place == *place && merged.judge == Judge::Hub);
     let each = wants.iter().flat_map(|(owner, list)| list.iter().map(move |wanted| (*owner, wanted)));
     let mut union: Vec<Told> = Vec::new();
-    for (owner, Wanted { spec, hits, .. }) in each {
+    for (owner, Wanted { spec, hits, .. }) in each.filter(|(_, wanted)| wanted.is_for(node)) {
         match union.iter_mut().find(|known| known.merged.place == spec.place) {
             Some(known) if known.first.terms != spec.terms && differing == Differing::HubJudges => {
                 known.is_judged_by_the_hub();
@@ -146,6 +160,10 @@ pub(crate) fn match_answers(mut told: Vec<Merged>, elements: &[Json]) -> Vec<Mer
 }
 
 impl Merged {
+    pub fn says_the_same_as(&self, other: &Merged) -> bool {
+        self.place == other.place && self.raw == other.raw
+    }
+
     /// Where it was asked for, or where the engine moved it.
     pub fn is_at(&self, line: Option<i64>) -> bool {
         let moved = self.answer.as_ref().and_then(|answer| answer.line);
@@ -175,8 +193,35 @@ impl Answer {
             number: breakpoint.i64("id"),
             verified: breakpoint.flag("verified"),
             line: breakpoint.i64("line"),
-            message: breakpoint.str("message").map(|text| text.into_owned()),
+            message: rejection(breakpoint),
         })
+    }
+
+    /// A breakpoint that an engine will not have.
+    pub fn refusal(reason: &str) -> Answer {
+        let raw = serde_json::json!({"verified": false, "message": reason}).to_string();
+        Answer {
+            raw: raw.into(),
+            number: None,
+            verified: false,
+            line: None,
+            message: Some(reason.to_owned()),
+        }
+    }
+
+    /// The engine stopped there, so it is there: js-debug says so only after the stop.
+    pub fn verify(&mut self) {
+        (self.verified, self.message) = (true, None);
+        for doubt in ["message", "reason"] {
+            let cut = Json::first(&self.raw).and_then(|object| removal(object, doubt));
+            if let Some(cut) = cut {
+                self.raw = [&self.raw[..cut.start], &self.raw[cut.end..]].concat().into();
+            }
+        }
+        let edit = Json::first(&self.raw).and_then(|object| Edit::member(object, "verified", "true"));
+        if let Some(Edit { at, with: With::Text(text) }) = edit {
+            self.raw = [&self.raw[..at.start], &text, &self.raw[at.end..]].concat().into();
+        }
     }
 
     /// The engine's words under another number.

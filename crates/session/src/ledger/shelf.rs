@@ -1,37 +1,50 @@
-//! One source's breakpoints: who wants which, the union the engine was told, and its answer.
+//! One source's breakpoints: who wants which, and who waits for what the engines make of them.
 //!
-//! One telling is under way at a time. What is asked meanwhile waits and is told as one.
+//! Each engine that is told them has a place of its own here, and is told the union when it is ready for it. What is
+//! asked while an engine is being told waits and is told to that one as one.
 
 mod answers;
+mod wish;
+mod wishes;
 
+use std::collections::BTreeMap;
+
+use breakroom_dap::Message;
 use breakroom_dap::json::Json;
-use breakroom_dap::{Edit, Message};
 use bytes::Bytes;
-use smallvec::SmallVec;
 
-use super::merged::{Answer, Differing, Merged, Wanted, Wants, match_answers, same, union};
+use super::hearer::{By, Heard, Hearer, Revision};
+use super::merged::{Differing, Merged, Wanted, Wants, same, union};
 use super::spec::{Place, Spec};
-use crate::ids::{Asker, ClientId};
+use super::{Outcome, Patience, ShelfId};
+use crate::ids::{Asker, ClientId, NodeId, Time};
 use answers::list;
-pub(crate) use answers::{Answered, Listed, Reply, Truth};
+pub(crate) use answers::{Answered, Changed, Listed, Reply};
 
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     pub(super) wants: Wants,
     differing: Differing,
+    audience: Audience,
     /// The path under which the source was first named, and how.
     spelling: Option<(String, Bytes)>,
     /// The last list of a client as it came; what a sole owner sends is told in its own words.
     last: Option<Message>,
-    /// What the owners wanted when an engine last agreed; a list that is refused is undone.
-    agreed: Wants,
-    /// What the engine agreed to last, with what it answered. `None` if it was never told anything.
-    told: Option<Vec<Merged>>,
-    /// What an engine knew whose place another one takes.
-    renewed: Option<Vec<Merged>>,
-    telling: Telling,
-    /// Who asked since the telling under way began.
-    waiting: Vec<Waiter>,
+    revision: Revision,
+    /// What the owners wanted when an engine last agreed, and when that was; a list that is refused is undone.
+    agreed: (Revision, Wants),
+    /// The engines that are told, in the order in which they came.
+    hearers: BTreeMap<NodeId, Hearer>,
+    waiters: Vec<Waiter>,
+}
+
+/// Which engines a breakpoint means something to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Audience {
+    #[default]
+    All,
+    /// The one whose own name for something it uses.
+    Home,
 }
 
 /// Somebody who waits, with the list that the answer is about; its owner may want another one by then.
@@ -39,21 +52,25 @@ pub(crate) struct Shelf {
 struct Waiter {
     asker: Asker,
     list: Vec<Wanted>,
+    revision: Revision,
+    /// The engines that have not said anything about it yet.
+    owed: Vec<NodeId>,
+    /// When it is answered without them, if they are not the only one.
+    until: Time,
+    verdict: Verdict,
 }
 
-#[derive(Debug, Default)]
-enum Telling {
-    #[default]
+/// What the engines that were asked have said to a list so far.
+#[derive(Debug)]
+enum Verdict {
     Nothing,
-    UnderWay {
-        union: Vec<Merged>,
-        /// What the union was made of.
-        wants: Wants,
-        waiters: Vec<Waiter>,
-    },
+    /// At least one agreed.
+    Agreed,
+    /// None agreed, and this is what one said.
+    Refused(Message),
 }
 
-/// What is to be told to the engine.
+/// What is to be told to an engine.
 #[derive(Debug)]
 pub(crate) enum Request {
     /// The client's own request, as it came.
@@ -62,103 +79,99 @@ pub(crate) enum Request {
     Instead { of: Message, breakpoints: Bytes },
 }
 
-/// How a changed breakpoint is recognised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
-    Number,
-    Place,
-}
-
 impl Shelf {
-    pub fn new(differing: Differing) -> Self {
-        Shelf { differing, ..Shelf::default() }
+    pub fn new(id: &ShelfId, nodes: impl Iterator<Item = NodeId>) -> Self {
+        let hearers = nodes.filter(|node| id.is_for(*node)).map(|node| (node, Hearer::default())).collect();
+        Shelf { differing: id.differing(), audience: id.audience(), hearers, ..Shelf::default() }
     }
 
-    pub fn set(&mut self, asker: Asker, message: Message, last_number: &mut i64) -> super::Outcome {
+    pub fn set(
+        &mut self,
+        asker: Asker,
+        message: Message,
+        last_number: &mut i64,
+        home: impl Fn(&Place, Option<NodeId>) -> Option<NodeId>,
+        patience: &Patience,
+    ) -> Outcome {
         let message = self.in_one_spelling(message);
-        let specs = specs(&message);
         let modified = message.payload().is_some_and(|arguments| arguments.flag("sourceModified"));
-        self.want(asker.client, specs, last_number);
+        self.want(asker.client, specs(&message), last_number, home);
         self.last = Some(message);
-        let waiter = Waiter { asker, list: self.own(asker.client).to_vec() };
-        match &self.telling {
-            Telling::UnderWay { .. } => {
-                self.waiting.push(waiter);
-                super::Outcome::Later
-            }
-            Telling::Nothing if !modified && self.is_known() => {
-                self.agreed.clone_from(&self.wants);
-                self.note_judges();
-                super::Outcome::Known(vec![self.list_for(&waiter)])
-            }
-            Telling::Nothing => match self.tell(vec![waiter]) {
-                Some(request) => super::Outcome::Tell(request),
-                None => super::Outcome::Later,
-            },
-        }
-    }
-
-    /// The same request about the source as it was first named: an engine that is told of one file under two names keeps
-    /// two lists for it.
-    fn in_one_spelling(&mut self, message: Message) -> Message {
-        let Some(source) = message.payload().and_then(|arguments| arguments.get("source")) else {
-            return message;
-        };
-        let (Some(at), Some(path)) = (source.span(), source.str("path")) else { return message };
-        match &self.spelling {
-            Some((first, raw)) if *first != *path => {
-                let edit = Edit::text(at, raw.clone());
-                message.edited(SmallVec::from_iter([edit])).unwrap_or(message)
-            }
-            Some(_) => message,
-            None => {
-                self.spelling = Some((path.into_owned(), message.bytes().slice(at)));
-                message
-            }
-        }
-    }
-
-    pub fn spelling(&self) -> Option<&str> {
-        self.spelling.as_ref().map(|(path, _)| path.as_str())
-    }
-
-    /// Replaces an owner's list. A breakpoint keeps its number as long as its owner names its place.
-    fn want(&mut self, owner: ClientId, specs: Vec<Spec>, last_number: &mut i64) {
-        let at = self.wants.iter().position(|(client, _)| *client == owner);
-        let mut before = at.map(|at| std::mem::take(&mut self.wants[at].1)).unwrap_or_default();
-        let mut wanted = |spec: Spec| {
-            let kept = before.iter().position(|wanted| wanted.spec.place == spec.place);
-            match kept.map(|at| before.swap_remove(at)) {
-                // Other terms are another wish, which nothing has met yet.
-                Some(kept) if kept.spec.terms != spec.terms => Wanted { spec, hits: 0, ..kept },
-                Some(kept) => Wanted { spec, ..kept },
-                None => {
-                    *last_number += 1;
-                    Wanted { number: *last_number, spec, hits: 0 }
+        self.revision.0 += 1;
+        let list = self.own(asker.client).to_vec();
+        let asked_again = |place: &Place| list.iter().any(|wanted| wanted.spec.place == *place);
+        self.hearers.values_mut().for_each(|hearer| hearer.forgive(asked_again));
+        let (mut owed, mut told) = (Vec::new(), Vec::new());
+        for node in self.nodes() {
+            match self.hearers.get(&node) {
+                Some(hearer) if hearer.is_idle() && !modified && self.is_known(node, hearer) => {
+                    self.note_judges(node);
                 }
+                Some(hearer) if self.is_elsewhere(node, hearer) => {}
+                Some(hearer) => {
+                    let awaited = self.hearers.len() == 1 || !patience.deaf.contains(&node);
+                    owed.extend(awaited.then_some(node));
+                    told.extend(hearer.is_idle().then(|| self.tell(node)).flatten());
+                }
+                None => {}
             }
-        };
-        let list = specs.into_iter().map(&mut wanted).collect();
-        match at {
-            Some(at) => self.wants[at].1 = list,
-            None => self.wants.push((owner, list)),
         }
+        let nobody_asked = owed.is_empty();
+        let (revision, until) = (self.revision, patience.until);
+        let waiter = Waiter { asker, list, revision, owed, until, verdict: Verdict::Nothing };
+        if nobody_asked {
+            if told.is_empty() {
+                self.agree(self.wants.clone(), self.revision);
+            }
+            let reply = self.list_for(&waiter);
+            self.show(&waiter);
+            return if self.hearers.is_empty() {
+                Outcome::Pending(reply)
+            } else {
+                Outcome::Known(reply, told)
+            };
+        }
+        self.waiters.push(waiter);
+        if told.is_empty() { Outcome::Later } else { Outcome::Tell(told) }
     }
 
-    fn union(&self) -> Vec<Merged> {
-        union(&self.wants, self.differing, self.told())
+    fn nodes(&self) -> Vec<NodeId> {
+        self.hearers.keys().copied().collect()
     }
 
-    fn is_known(&self) -> bool {
-        self.told.as_ref().is_some_and(|told| same(told, &self.union()))
+    fn union(&self, node: NodeId, hearer: &Hearer) -> Vec<Merged> {
+        let whole = union(&self.wants, node, self.differing, hearer.told());
+        // A sole engine's refusal is its owner's failure, and what is left after that is told as a whole.
+        if self.hearers.len() > 1 { hearer.bearable(whole) } else { whole }
+    }
+
+    fn is_known(&self, node: NodeId, hearer: &Hearer) -> bool {
+        hearer.has_been_told(&self.union(node, hearer)) || !self.concerns(node, hearer)
+    }
+
+    /// Whether an engine need know of this shelf at all. One that knows none of such names may not even have the request.
+    fn concerns(&self, node: NodeId, hearer: &Hearer) -> bool {
+        let at_home = |wanted: &Wanted| wanted.home == Some(node);
+        self.audience == Audience::All
+            || self.hearers.len() == 1
+            || !hearer.told().is_empty()
+            || self.wants.iter().flat_map(|(_, list)| list).any(at_home)
+    }
+
+    /// Whether what is wanted now changes nothing for an engine that is busy with what it was told before.
+    fn is_elsewhere(&self, node: NodeId, hearer: &Hearer) -> bool {
+        self.audience == Audience::Home
+            && self.hearers.len() > 1
+            && hearer.is_being_told(&self.union(node, hearer))
     }
 
     /// `None` if nobody ever asked for anything here.
-    fn tell(&mut self, waiters: Vec<Waiter>) -> Option<Request> {
-        let union = self.union();
+    fn tell(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
+        let union = self.union(node, self.hearers.get(&node)?);
         let request = self.request(self.last.clone()?, &union);
-        self.telling = Telling::UnderWay { union, wants: self.wants.clone(), waiters };
-        Some(request)
+        let (wants, revision) = (self.wants.clone(), self.revision);
+        self.hearers.get_mut(&node)?.begin(union, wants, revision);
+        Some((node, request))
     }
 
     /// The union in the words of the last client, which are its own if it says the same.
@@ -172,180 +185,218 @@ impl Shelf {
         }
     }
 
+    /// An engine is told this shelf from now on. What it must be told first, if anything.
+    pub fn admit(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
+        if self.audience == Audience::Home {
+            let homeless = self.wants.iter_mut().flat_map(|(_, list)| list);
+            homeless.for_each(|wanted| wanted.home = wanted.home.or(Some(node)));
+        }
+        self.hearers.insert(node, Hearer::default());
+        self.tell_anything(node)
+    }
+
+    fn tell_anything(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
+        let any = self.wants.iter().flat_map(|(_, list)| list).any(|wanted| wanted.is_for(node));
+        if any { self.tell(node) } else { None }
+    }
+
+    /// A new engine takes the place of all that were there; it is told what they knew.
+    pub fn renew(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
+        let mut before = std::mem::take(&mut self.hearers).into_values();
+        let renewed = match (before.next(), before.next()) {
+            (Some(sole), None) => sole.into_told(),
+            // Each owner knows what it was told of them.
+            _ => None,
+        };
+        self.hearers.insert(node, Hearer::instead_of(renewed));
+        self.waiters.iter_mut().for_each(|waiter| waiter.owed = vec![node]);
+        for wanted in self.wants.iter_mut().flat_map(|(_, list)| list) {
+            wanted.hits = 0;
+            wanted.home = wanted.home.map(|_| node);
+        }
+        self.tell_anything(node)
+    }
+
+    /// Nothing more comes from an engine: who waited only for it is answered from what the others said.
+    pub fn dismiss(&mut self, node: NodeId) -> Answered {
+        if self.hearers.remove(&node).is_none() {
+            return Answered::default();
+        }
+        self.waiters.iter_mut().for_each(|waiter| waiter.owed.retain(|owed| *owed != node));
+        if self.hearers.is_empty() {
+            self.agree(self.wants.clone(), self.revision);
+        }
+        let replies = self.finish(None);
+        let next = self.catch_up();
+        // With the last of them the program is over, and its end says all there is to say.
+        let changed = if self.hearers.is_empty() { Vec::new() } else { self.news() };
+        Answered { replies, next, changed }
+    }
+
+    pub fn answered(&mut self, node: NodeId, message: &Message, success: bool) -> Answered {
+        let sole = self.hearers.len() == 1;
+        let Some(hearer) = self.hearers.get_mut(&node) else { return Answered::default() };
+        let elements = message.payload().and_then(|body| body.get("breakpoints"));
+        let elements: Vec<Json> = elements.into_iter().flat_map(Json::elements).collect();
+        let reason = || message.failure_text().filter(|text| !text.is_empty());
+        let heard = match success {
+            true => hearer.agreed(&elements),
+            false => hearer.declined(&reason().unwrap_or("the debugger refused it".into())),
+        };
+        let Some(Heard { revision, wants, fresh, renewed }) = heard else { return Answered::default() };
+        if success {
+            self.agree(wants, revision);
+        }
+        self.note_verdict(node, revision, message, success);
+        let replies = self.finish(Some(&elements).filter(|_| sole && success));
+        let next = self.catch_up();
+        let changed = match renewed {
+            Some(before) => self.changed_since(&before),
+            // One engine that is told again says by itself what else has changed.
+            None if sole && !fresh => Vec::new(),
+            None => self.news(),
+        };
+        Answered { replies, next, changed }
+    }
+
+    fn note_verdict(&mut self, node: NodeId, revision: Revision, message: &Message, success: bool) {
+        for waiter in self.waiters.iter_mut().filter(|waiter| waiter.revision <= revision) {
+            let asked = waiter.owed.extract_if(.., |owed| *owed == node).next().is_some();
+            match (&waiter.verdict, success) {
+                _ if !asked => {}
+                (_, true) => waiter.verdict = Verdict::Agreed,
+                (Verdict::Nothing, false) => waiter.verdict = Verdict::Refused(message.clone()),
+                (Verdict::Agreed | Verdict::Refused(_), false) => {}
+            }
+        }
+        let waiters = &self.waiters;
+        // What is asked for again is told again.
+        let asked = |place: &Place| {
+            let later = waiters.iter().filter(|waiter| waiter.owed.contains(&node));
+            later.flat_map(|waiter| &waiter.list).any(|wanted| wanted.spec.place == *place)
+        };
+        if let Some(hearer) = self.hearers.get_mut(&node) {
+            hearer.forgive(asked);
+        }
+    }
+
+    /// Answers everybody for whom all engines have spoken. `elements` is what the only engine there is has just said.
+    fn finish(&mut self, elements: Option<&Vec<Json>>) -> Vec<Reply> {
+        let done: Vec<_> = self.waiters.extract_if(.., |waiter| waiter.owed.is_empty()).collect();
+        let refused = |waiter: &&Waiter| matches!(waiter.verdict, Verdict::Refused(_));
+        done.iter().filter(refused).for_each(|waiter| self.undo(waiter.asker.client));
+        let mut replies = Vec::new();
+        for waiter in done {
+            replies.push(match (&waiter.verdict, elements) {
+                (Verdict::Refused(refusal), _) => {
+                    Reply::Failed { to: waiter.asker, refusal: refusal.clone() }
+                }
+                (_, Some(elements)) => self.reply(&waiter, elements),
+                (_, None) => self.list_for(&waiter),
+            });
+            self.show(&waiter);
+        }
+        replies
+    }
+
+    /// When somebody has waited long enough. A sole engine is waited for as long as it takes.
+    pub fn deadline(&self) -> Option<Time> {
+        let waiters = self.waiters.iter().filter(|_| self.hearers.len() > 1);
+        waiters.map(|waiter| waiter.until).min()
+    }
+
+    /// Answers whoever has waited long enough with what is known by now.
+    pub fn answer_in_time(&mut self, now: Time) -> Answered {
+        let late = self.waiters.iter_mut().filter(|waiter| waiter.until <= now);
+        late.for_each(|waiter| waiter.owed.clear());
+        let replies = self.finish(None);
+        Answered { replies, next: self.catch_up(), changed: self.news() }
+    }
+
+    /// What the engines that are not busy must be told: what somebody waits for, or what has changed meanwhile.
+    fn catch_up(&mut self) -> Vec<(NodeId, Request)> {
+        let mut next = Vec::new();
+        for node in self.nodes() {
+            let Some(hearer) = self.hearers.get(&node).filter(|hearer| hearer.is_idle()) else { continue };
+            let asked = self.waiters.iter().any(|waiter| waiter.owed.contains(&node));
+            let union = self.union(node, hearer);
+            // What was just said is not said again, whatever the engine made of it.
+            let changed = !same(hearer.told(), &union) && !hearer.has_declined(&union);
+            if asked || changed {
+                next.extend(self.tell(node));
+            }
+        }
+        next
+    }
+
     /// Forgets who waits, or one of them, because no answer will come.
     pub fn abandon(&mut self, only: Option<ClientId>) -> Vec<Asker> {
         let leaves = |waiter: &mut Waiter| only.is_none_or(|only| waiter.asker.client == only);
-        let mut left = Vec::new();
-        if let Telling::UnderWay { waiters, .. } = &mut self.telling {
-            left.extend(waiters.extract_if(.., leaves));
-            if only.is_none() {
-                self.telling = Telling::Nothing;
-            }
-        }
-        left.extend(self.waiting.extract_if(.., leaves));
+        let left: Vec<_> = self.waiters.extract_if(.., leaves).collect();
         if only.is_none() {
+            self.hearers.values_mut().for_each(Hearer::give_up);
             // What no engine will agree to is as good as refused.
             left.iter().for_each(|waiter| self.undo(waiter.asker.client));
         }
         left.into_iter().map(|waiter| waiter.asker).collect()
     }
 
-    pub fn answered(&mut self, message: &Message, success: bool) -> Answered {
-        let Telling::UnderWay { union, wants, waiters } = std::mem::take(&mut self.telling) else {
-            return Answered::default();
-        };
-        let renewed = self.renewed.take();
-        let said = union.clone();
-        let replies = if success {
-            let elements = message.payload().and_then(|body| body.get("breakpoints"));
-            let elements: Vec<Json> = elements.into_iter().flat_map(Json::elements).collect();
-            self.told = Some(match_answers(union, &elements));
-            self.agreed = wants;
-            waiters.iter().map(|waiter| self.reply(waiter, &elements)).collect()
-        } else {
-            waiters.iter().for_each(|waiter| self.undo(waiter.asker.client));
-            waiters.iter().map(|waiter| Reply::Failed { to: waiter.asker }).collect()
-        };
-        let waiting = std::mem::take(&mut self.waiting);
-        // An owner may have left meanwhile. What was just said is not said again, whatever the engine made of it.
-        let union = self.union();
-        let changed = !same(self.told(), &union) && !same(&said, &union);
-        let next = if waiting.is_empty() && !changed { None } else { self.tell(waiting) };
-        let changed = renewed.map(|before| self.changed_since(&before)).unwrap_or_default();
-        Answered { replies, next, changed }
-    }
-
-    /// The engine refused an owner's list, so that owner has what it had before, unless it wants another one already.
-    /// The list must not stay: it would make everybody else's fail with it.
-    fn undo(&mut self, owner: ClientId) {
-        if self.waiting.iter().any(|waiter| waiter.asker.client == owner) {
-            return;
-        }
-        let before = self.agreed.iter().find(|(client, _)| *client == owner).map(|(_, list)| list.clone());
-        if let Some((_, list)) = self.wants.iter_mut().find(|(client, _)| *client == owner) {
-            *list = before.unwrap_or_default();
-        }
-    }
-
-    fn own(&self, client: ClientId) -> &[Wanted] {
-        self.wants.iter().find(|(owner, _)| *owner == client).map_or(&[], |(_, list)| list)
-    }
-
-    pub fn told(&self) -> &[Merged] {
-        self.told.as_deref().unwrap_or_default()
-    }
-
-    pub fn wanted_mut(&mut self, owner: ClientId, number: i64) -> Option<&mut Wanted> {
-        let (_, list) = self.wants.iter_mut().find(|(client, _)| *client == owner)?;
-        list.iter_mut().find(|wanted| wanted.number == number)
-    }
-
-    fn merged(&self, place: &Place) -> Option<&Merged> {
-        self.told().iter().find(|merged| merged.place == *place)
-    }
-
-    /// Takes a client's breakpoints away. `None` if the engine need not be told, or will be anyway.
-    pub fn forget(&mut self, owner: ClientId) -> Option<Request> {
-        let at = self.wants.iter().position(|(client, _)| *client == owner)?;
+    /// Takes a client's breakpoints away. Says who must be told; one that is being told will be anyway.
+    pub fn forget(&mut self, owner: ClientId) -> Vec<(NodeId, Request)> {
+        let Some(at) = self.wants.iter().position(|(client, _)| *client == owner) else { return Vec::new() };
         let (_, list) = self.wants.remove(at);
-        self.agreed.retain(|(client, _)| *client != owner);
+        self.agreed.1.retain(|(client, _)| *client != owner);
         self.abandon(Some(owner));
-        match &self.telling {
-            Telling::Nothing if !list.is_empty() && !self.is_known() => self.tell(Vec::new()),
-            Telling::Nothing => {
-                self.note_judges();
-                None
+        let mut told = Vec::new();
+        for node in self.nodes() {
+            let Some(hearer) = self.hearers.get(&node).filter(|hearer| hearer.is_idle()) else { continue };
+            if !list.is_empty() && !self.is_known(node, hearer) {
+                told.extend(self.tell(node));
+            } else {
+                self.note_judges(node);
             }
-            Telling::UnderWay { .. } => None,
+        }
+        told
+    }
+
+    fn note_judges(&mut self, node: NodeId) {
+        let Some(union) = self.hearers.get(&node).map(|hearer| self.union(node, hearer)) else { return };
+        if let Some(hearer) = self.hearers.get_mut(&node) {
+            hearer.note_judges(&union);
         }
     }
 
-    /// Who judges may change though the engine is told the same: it stops always for one owner without any terms and
-    /// another with some.
-    fn note_judges(&mut self) {
-        let union = self.union();
-        for merged in self.told.iter_mut().flatten() {
-            let now = union.iter().find(|now| now.place == merged.place);
-            merged.judge = now.map_or(merged.judge, |now| now.judge);
+    pub fn hearer(&self, node: NodeId) -> Option<&Hearer> {
+        self.hearers.get(&node)
+    }
+
+    /// Takes note of what an engine says about a breakpoint by itself.
+    pub fn changed(&mut self, node: NodeId, breakpoint: Json, by: By, removed: bool) -> Changed {
+        let sole = self.hearers.len() == 1;
+        let hearer = self.hearers.get_mut(&node);
+        let Some(place) = hearer.and_then(|hearer| hearer.changed(breakpoint, by, removed)) else {
+            return Changed::NobodySetIt;
+        };
+        let owners: Vec<_> = self.owners(node, &place).collect();
+        match owners.is_empty() {
+            true => Changed::NobodySetIt,
+            false if sole => {
+                self.show_place(&place);
+                Changed::AsItSays(owners)
+            }
+            false => Changed::Merged(self.news()),
         }
     }
 
-    pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
-        let telling = match &mut self.telling {
-            Telling::UnderWay { wants, .. } => &mut wants[..],
-            Telling::Nothing => &mut [],
-        };
-        let owners = self.wants.iter_mut().chain(&mut self.agreed).chain(telling);
-        owners.filter(|(owner, _)| *owner == from).for_each(|(owner, _)| *owner = to);
+    /// These were hit, so they are there. Says who did not know yet; a sole engine says so itself.
+    pub fn hit_by(&mut self, node: NodeId, engine: &[i64]) -> Vec<(ClientId, Bytes)> {
+        let news = self.hearers.get_mut(&node).is_some_and(|hearer| hearer.hit(engine));
+        if news && self.hearers.len() > 1 { self.news() } else { Vec::new() }
     }
 
-    /// A program that begins anew has hit nothing yet.
-    pub fn count_anew(&mut self) {
-        self.wants.iter_mut().flat_map(|(_, list)| list).for_each(|wanted| wanted.hits = 0);
-    }
-
-    /// Tells a new engine what the last one knew. `None` if there is nothing to tell.
-    pub fn renew(&mut self) -> Option<Request> {
-        self.renewed = self.told.take();
-        self.count_anew();
-        if self.wants.iter().all(|(_, list)| list.is_empty()) { None } else { self.tell(Vec::new()) }
-    }
-
-    pub fn knows(&self, number: Option<i64>) -> bool {
-        number.is_some() && self.told().iter().any(|merged| merged.number() == number)
-    }
-
-    pub fn changed(&mut self, breakpoint: Json, by: By, removed: bool) -> Vec<(ClientId, i64)> {
-        let (number, line) = (breakpoint.i64("id"), breakpoint.i64("line"));
-        let is_it = |merged: &&mut Merged| match by {
-            By::Number => merged.number() == number,
-            By::Place => merged.is_at(line),
-        };
-        // What is being told may be announced before it is answered.
-        let telling = match &mut self.telling {
-            Telling::UnderWay { union, .. } => &mut union[..],
-            Telling::Nothing => &mut [],
-        };
-        let Some(merged) = self.told.iter_mut().flatten().chain(telling).find(is_it) else {
-            return Vec::new();
-        };
-        merged.answer = Answer::of(breakpoint);
-        let place = merged.place.clone();
-        if removed && let Some(told) = &mut self.told {
-            // Whoever asks for it again must not be told that it is there.
-            told.retain(|merged| merged.place != place);
-        }
-        self.owners(&place).collect()
-    }
-
-    /// Whether one of its breakpoints stands, or is about to stand, in this line.
-    pub fn has_line(&self, line: Option<i64>) -> bool {
-        self.known().any(|merged| merged.is_at(line))
-    }
-
-    /// What the engine was told and what it is being told.
-    pub fn known(&self) -> impl Iterator<Item = &Merged> {
-        let telling = match &self.telling {
-            Telling::UnderWay { union, .. } => &union[..],
-            Telling::Nothing => &[],
-        };
-        self.told().iter().chain(telling)
-    }
-
-    fn owners<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = (ClientId, i64)> + use<'a> {
-        let of = move |(client, list): &'a (ClientId, Vec<Wanted>)| {
-            let mine = list.iter().filter(move |wanted| wanted.spec.place == *place);
-            mine.map(move |wanted| (*client, wanted.number))
-        };
-        self.wants.iter().flat_map(of)
-    }
-
-    pub fn numbers(&self, client: ClientId, engine: &[i64]) -> Vec<i64> {
-        let hit = self
-            .told()
-            .iter()
-            .filter(|merged| merged.number().is_some_and(|number| engine.contains(&number)));
-        let numbers = hit.flat_map(|merged| self.owners(&merged.place));
+    pub fn numbers(&self, client: ClientId, node: NodeId, engine: &[i64]) -> Vec<i64> {
+        let places = self.hearers.get(&node).into_iter().flat_map(|hearer| hearer.places(engine));
+        let numbers = places.flat_map(|place| self.owners(node, place));
         numbers.filter(|(owner, _)| *owner == client).map(|(_, number)| number).collect()
     }
 }

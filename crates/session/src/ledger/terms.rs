@@ -5,6 +5,9 @@
 
 use std::str::FromStr;
 
+use breakroom_dap::{Edit, Json, Message};
+use smallvec::SmallVec;
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Terms {
     pub condition: Option<String>,
@@ -20,6 +23,8 @@ pub enum BareHits {
     Exactly,
     /// Stop at that hit and at every later one.
     From,
+    /// Pass over that many and stop at every later one (gdb). It is told one less, so that it stops from that hit on too.
+    After,
 }
 
 /// A hit condition as debuggers write it: a number, or an operator and a number.
@@ -74,9 +79,8 @@ impl HitCondition {
             (HitCondition::Bare(wanted), BareHits::Exactly) | (HitCondition::Equal(wanted), _) => {
                 hits == wanted
             }
-            (HitCondition::Bare(wanted), BareHits::From) | (HitCondition::AtLeast(wanted), _) => {
-                hits >= wanted
-            }
+            (HitCondition::Bare(wanted), BareHits::From | BareHits::After)
+            | (HitCondition::AtLeast(wanted), _) => hits >= wanted,
             (HitCondition::Unequal(wanted), _) => hits != wanted,
             (HitCondition::Above(wanted), _) => hits > wanted,
             (HitCondition::Below(wanted), _) => hits < wanted,
@@ -84,6 +88,21 @@ impl HitCondition {
             (HitCondition::Every(wanted), _) => hits.is_multiple_of(wanted),
         }
     }
+}
+
+/// The edits that make a list of breakpoints mean the same to an engine that stops [`BareHits::After`] a number.
+pub(crate) fn one_hit_less(list: &Message) -> SmallVec<[Edit; 2]> {
+    let breakpoints = list.payload().and_then(|arguments| arguments.get("breakpoints"));
+    let one_less = |breakpoint: Json| {
+        let said = breakpoint.get("hitCondition")?;
+        match breakpoint.str("hitCondition")?.parse() {
+            Ok(HitCondition::Bare(wanted)) => {
+                Some(Edit::text(said.span()?, format!("\"{}\"", wanted.saturating_sub(1))))
+            }
+            _ => None,
+        }
+    };
+    breakpoints.into_iter().flat_map(Json::elements).filter_map(one_less).collect()
 }
 
 /// A piece of a log message.
@@ -202,6 +221,10 @@ mod tests {
         assert_eq!(holds("!=3"), [1, 2, 4, 5, 6]);
         assert_eq!(holds("%3"), [3, 6]);
         assert!(HitCondition::Bare(3).holds(5, BareHits::From));
+        assert!(
+            HitCondition::Bare(3).holds(3, BareHits::After)
+                && !HitCondition::Bare(3).holds(2, BareHits::After)
+        );
         for none in ["", "x", "%0", "> ", "3.5", "-1"] {
             assert_eq!(none.parse::<HitCondition>(), Err(NoHitCondition), "{none}");
         }

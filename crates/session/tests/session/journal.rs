@@ -63,11 +63,17 @@ fn it_tells_who_did_what_from_the_launch_to_the_end() {
         noted,
         [
             Entry::Breakpoints { client: "Tess".into(), source: "x.py".into(), count: 2 },
-            Entry::Stopped { reason: "breakpoint".into(), thread: Some(1), description: None, text: None },
+            Entry::Stopped {
+                reason: "breakpoint".into(),
+                thread: Some(1),
+                description: None,
+                text: None,
+                node: None
+            },
             place,
             did("evaluated", "evaluate", None, Some("1 + 1")),
             did("stepped", "next", Some(1), None),
-            Entry::Output { category: "stdout".into(), text: "ä\n".into() },
+            Entry::Output { category: "stdout".into(), text: "ä\n".into(), node: None },
             Entry::Stderr { engine: "fake".into(), text: "a warning\n".into() },
             Entry::Exited { code: 3 },
         ],

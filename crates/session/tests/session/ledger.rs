@@ -1,6 +1,6 @@
 //! Breakpoints of several owners in one engine.
 
-use breakroom_session::{ClientId, FileId, NodeId};
+use breakroom_session::{ClientId, EngineFacts, FileId, Input, NodeId, Part};
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, capabilities, ids, lines, setup};
@@ -547,4 +547,51 @@ fn a_stop_names_no_breakpoint_that_a_client_never_heard_of() {
     rig.tell(node, "stopped", body);
     assert_eq!(rig.event(tess, "stopped")["body"]["hitBreakpointIds"], json!([1]));
     assert_eq!(rig.event(bob, "stopped")["body"]["hitBreakpointIds"], json!([]));
+}
+
+#[test]
+fn a_root_that_only_opens_others_is_told_nothing_and_what_is_set_is_pending() {
+    let mut rig = Rig::new();
+    let tess = rig.join();
+    rig.request(tess, "initialize", json!({"adapterID": "unheard-of"}));
+    rig.request(tess, "launch", json!({"type": "python"}));
+    let early = rig.ask_lines(tess, &[3]);
+    let filters = rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["raised"]}));
+    let node = rig.started.last().unwrap().0;
+    let facts = EngineFacts { name: "fake".into(), part: Part::Coordinates, ..EngineFacts::default() };
+    rig.on(Input::NodeUp { node, facts });
+    let pending = json!({
+        "id": 1, "verified": false, "message": "pending: no process has loaded it yet", "reason": "pending"
+    });
+    assert_eq!(rig.response(tess, early)["body"]["breakpoints"], json!([pending]));
+    assert_eq!(rig.response(tess, filters)["success"], true);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    rig.tell(node, "initialized", json!({}));
+    let late = rig.ask_lines(tess, &[4, 3]);
+    assert_eq!(ids(&rig.response(tess, late)), [2, 1]);
+    let filters = rig.request(tess, "setExceptionBreakpoints", json!({"filters": []}));
+    assert_eq!(rig.response(tess, filters)["success"], true);
+    let seq = rig.request(tess, "breakroom/breakpoints", json!({}));
+    assert_eq!(rig.response(tess, seq)["body"]["breakpoints"][0]["state"], "pending");
+    let told: Vec<_> = rig.engine_heard(node).iter().map(|heard| heard.json["command"].clone()).collect();
+    assert_eq!(told, ["launch"]);
+}
+
+#[test]
+fn what_was_hit_is_verified_though_the_engine_has_not_said_so_yet() {
+    let (mut rig, tess, node) = Rig::running();
+    let seq = rig.ask_lines(tess, &[3]);
+    let request = rig.got(node, "setBreakpoints");
+    let unbound = json!({"id": 0, "verified": false, "message": "Unbound breakpoint"});
+    rig.answer(node, &request, json!({"breakpoints": [unbound]}));
+    rig.response(tess, seq);
+    rig.tell(node, "stopped", json!({"reason": "breakpoint", "threadId": 1, "hitBreakpointIds": [0]}));
+    let heard: Vec<_> = rig.heard(tess).iter().map(|heard| heard.name()).collect();
+    assert_eq!(heard, ["stopped"], "it will say so itself");
+    let seq = rig.request(tess, "breakroom/breakpoints", json!({}));
+    assert_eq!(rig.response(tess, seq)["body"]["breakpoints"][0]["state"], "verified");
+    let seq = rig.ask_lines(tess, &[3]);
+    let again = rig.response(tess, seq)["body"]["breakpoints"].clone();
+    assert_eq!(again, json!([{"id": 1, "verified": true}]));
 }

@@ -1,6 +1,6 @@
 //! `restart` inside the session, by the engine or by the hub in its place.
 
-use breakroom_session::{ClientId, NodeId};
+use breakroom_session::{Amendments, ClientId, EngineFacts, EntryStop, NodeId};
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, capabilities, lines};
@@ -98,12 +98,52 @@ fn an_engine_that_can_restart_is_asked_to() {
     let mut able = capabilities();
     able["supportsRestartRequest"] = true.into();
     let (mut rig, tess, node) = Rig::running_with(able, json!({}));
-    let seq = rig.request(tess, "restart", json!({"vendor": 1}));
-    let request = rig.got(node, "restart");
-    assert_eq!(request["arguments"], json!({"vendor": 1}));
-    rig.answer(node, &request, json!({}));
-    rig.response(tess, seq);
+    let launched = json!({"program": "x.py"});
+    for (asked, told) in [
+        (json!({"vendor": 1}), json!({"vendor": 1, "arguments": launched})),
+        (json!({}), json!({"arguments": launched})),
+        (json!({"arguments": null}), json!({"arguments": launched})),
+        (Value::Null, json!({"arguments": launched})),
+        (json!({"arguments": {"program": "y.py"}}), json!({"arguments": {"program": "y.py"}})),
+    ] {
+        let seq = rig.request(tess, "restart", asked);
+        let request = rig.got(node, "restart");
+        assert_eq!(request["arguments"], told);
+        rig.answer(node, &request, json!({}));
+        rig.response(tess, seq);
+    }
     assert!(rig.stopped.is_empty());
+}
+
+#[test]
+fn an_engine_that_restarts_by_itself_hears_the_launch_in_its_own_words_and_stops_on_entry_again() {
+    let mut able = capabilities();
+    able["supportsRestartRequest"] = true.into();
+    let defaults = json!({"terminal": "console"}).as_object().unwrap().clone();
+    let amendments = Amendments { defaults, ..Amendments::default() };
+    let facts =
+        EngineFacts { amendments, entry: EntryStop::Key("stopFirst".into()), ..EngineFacts::default() };
+    let mut rig = Rig::new();
+    let tess = rig.join();
+    rig.request(tess, "initialize", json!({"adapterID": "python"}));
+    let node = rig.started[0].0;
+    rig.node_up_with(node, facts);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, able);
+    rig.request(tess, "launch", json!({"program": "x", "stopOnEntry": true, "breakroom": {"name": "n"}}));
+    let launch = rig.got(node, "launch");
+    rig.answer(node, &launch, json!({}));
+    rig.tell(node, "stopped", json!({"reason": "pause", "threadId": 1}));
+    rig.tell(node, "continued", json!({"threadId": 1}));
+    let seq = rig.request(tess, "restart", json!({}));
+    let restart = rig.got(node, "restart");
+    assert_eq!(restart["arguments"]["arguments"], launch["arguments"]);
+    rig.answer(node, &restart, json!({}));
+    rig.response(tess, seq);
+    rig.heard(tess);
+    rig.tell(node, "stopped", json!({"reason": "pause", "threadId": 2}));
+    assert_eq!(rig.event(tess, "stopped")["body"]["reason"], "entry");
+    rig.finish(tess, node);
 }
 
 #[test]

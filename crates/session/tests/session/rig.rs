@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use breakroom_session::{
-    Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, Input, Next, NodeEnd, NodeId, Reach,
-    Session, Setup, TerminalRequest, Ticket, Time, Traveller, Verb,
+    Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, ExitWord, Input, Next, NodeEnd, NodeId,
+    Opening, Reach, Session, Setup, TerminalRequest, Ticket, Time, Traveller, Verb,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -34,11 +34,18 @@ pub struct Rig {
     clients: BTreeMap<ClientId, ClientSide>,
     engines: BTreeMap<NodeId, EngineSide>,
     pub started: Vec<(NodeId, EngineChoice)>,
+    /// Children that the driver was asked to open, each with its parent.
+    pub opened: Vec<(NodeId, NodeId, Opening)>,
+    /// What each engine that was started is to be launched with, as far as that was known.
+    pub started_for: Vec<Option<Value>>,
     pub stopped: Vec<(NodeId, Duration, bool)>,
     pub terminals: Vec<(Ticket, TerminalRequest)>,
     /// Clients that want to go to another session, and to which.
     pub moves: Vec<(ClientId, String)>,
     pub asked_hub: Vec<(Ticket, Verb)>,
+    /// Launches that the driver is to look at first.
+    pub prepared: Vec<(Ticket, Value)>,
+    pub called_off: Vec<Ticket>,
     /// Changes what clients hear, to see whether that is noticed.
     pub tamper: Option<Tamper>,
 }
@@ -79,6 +86,7 @@ pub fn setup() -> Setup {
         identify: None,
         // When its last client is gone it ends; a session that waits is a test of its own.
         reach: Reach::Private,
+        ..Setup::default()
     }
 }
 
@@ -103,10 +111,14 @@ impl Rig {
             clients: BTreeMap::new(),
             engines: BTreeMap::new(),
             started: Vec::new(),
+            opened: Vec::new(),
+            started_for: Vec::new(),
             stopped: Vec::new(),
             terminals: Vec::new(),
             moves: Vec::new(),
             asked_hub: Vec::new(),
+            prepared: Vec::new(),
+            called_off: Vec::new(),
             tamper: None,
         }
     }
@@ -172,6 +184,11 @@ impl Rig {
         let message = json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
         self.send(client, message.to_string());
         seq
+    }
+
+    /// The number that its next request will have.
+    pub fn next_seq(&self, client: ClientId) -> i64 {
+        self.clients[&client].last_seq + 1
     }
 
     /// Sends a message as it stands. It must be one that a client may send.
@@ -276,7 +293,12 @@ impl Rig {
     // Engines
 
     pub fn node_up(&mut self, node: NodeId) {
-        let facts = EngineFacts { name: "fake".into(), ..EngineFacts::default() };
+        // It has no exit codes, so its `terminated` waits for none.
+        let facts = EngineFacts { name: "fake".into(), exit: ExitWord::Never, ..EngineFacts::default() };
+        self.node_up_with(node, facts);
+    }
+
+    pub fn node_up_with(&mut self, node: NodeId, facts: EngineFacts) {
         self.on(Input::NodeUp { node, facts });
     }
 
@@ -286,7 +308,9 @@ impl Rig {
     }
 
     pub fn node_ended(&mut self, node: NodeId, exit: &str, stderr: &str) {
-        let end = NodeEnd { exit: exit.into(), clean: exit == "exit code 0", stderr: stderr.into() };
+        let code = exit.strip_prefix("exit code ").and_then(|code| code.parse().ok());
+        let clean = code == Some(0);
+        let end = NodeEnd { exit: exit.into(), code, clean, stderr: stderr.into() };
         self.on(Input::NodeEnded { node, end });
     }
 
@@ -432,9 +456,14 @@ impl Rig {
 
     fn perform(&mut self, effect: Effect) {
         match effect {
-            Effect::StartEngine { node, choice } => {
+            Effect::StartEngine { node, choice, arguments } => {
                 self.engines.entry(node).or_default();
+                self.started_for.push(arguments);
                 self.started.push((node, choice));
+            }
+            Effect::OpenChild { node, parent, opening } => {
+                self.engines.entry(node).or_default();
+                self.opened.push((node, parent, opening));
             }
             Effect::StopEngine { node, grace, release } => {
                 assert!(
@@ -446,6 +475,8 @@ impl Rig {
             Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
             Effect::AskHub { ticket, verb } => self.asked_hub.push((ticket, verb)),
             Effect::MoveClient { client, session } => self.moves.push((client, session)),
+            Effect::Prepare { ticket, arguments, .. } => self.prepared.push((ticket, arguments)),
+            Effect::CallOff { ticket } => self.called_off.push(ticket),
         }
     }
 }

@@ -16,7 +16,7 @@ mod models;
 mod mutation;
 mod picture;
 mod quiet;
-mod random;
+pub mod random;
 mod traffic;
 mod world;
 

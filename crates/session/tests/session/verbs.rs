@@ -48,6 +48,10 @@ fn an_observer_ends_no_session() {
 #[test]
 fn what_a_program_is_to_read_goes_to_its_engine() {
     let (mut rig, _, bob, node) = Rig::shared();
+    // An engine that does not know the request may die of it.
+    let seq = rig.request(bob, "breakroom/input", json!({"text": "x\n"}));
+    assert_eq!(rig.refusal(bob, seq).0, 9014);
+    rig.tell(node, "capabilities", json!({"capabilities": {"supportsBreakroomInput": true}}));
     let seq = rig.request(bob, "breakroom/input", json!({"text": "x\n"}));
     let asked = rig.got(node, "breakroom/input");
     assert_eq!(asked["arguments"], json!({"text": "x\n"}));

@@ -1,4 +1,6 @@
-//! What owners are told about their breakpoints: the engine's answers, each under its owner's number.
+//! What owners are told about their breakpoints: the engines' answers, each under its owner's number.
+//!
+//! Of several engines the one that knows most about a breakpoint speaks for all.
 
 use breakroom_dap::json::Json;
 use breakroom_dap::{Edit, Message, With};
@@ -6,18 +8,14 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::{Request, Shelf, Waiter};
-use crate::ids::{Asker, ClientId};
-use crate::ledger::merged::{Differing, Merged, Wanted};
+use crate::ids::{Asker, ClientId, NodeId};
+use crate::ledger::hearer::Hearer;
+use crate::ledger::merged::{Answer, Differing, Merged, Wanted};
 use crate::ledger::spec::Place;
+use crate::ledger::truth::Truth;
 
-/// What is known about a breakpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Truth {
-    Pending,
-    Verified,
-    Moved { line: i64 },
-    Rejected { reason: String },
-}
+/// What an owner is told of a breakpoint that no engine has heard of.
+const NO_PROCESS: &str = "pending: no process has loaded it yet";
 
 /// One client's breakpoint in a list of everybody's.
 pub(crate) struct Listed<'a> {
@@ -37,25 +35,36 @@ pub(crate) enum Reply {
     AsItCame { to: Asker, edits: SmallVec<[Edit; 2]> },
     /// A list made of the engine's elements.
     List { to: Asker, breakpoints: Bytes },
-    /// The engine refused; the client's list is what it was before.
-    Failed { to: Asker },
+    /// No engine would have it; the client's list is what it was before.
+    Failed { to: Asker, refusal: Message },
 }
 
-/// What came of an answer of the engine.
+/// What came of an answer of an engine, or of its end.
 #[derive(Debug, Default)]
 pub(crate) struct Answered {
-    /// For each that waits.
+    /// For each that waits for nothing else.
     pub replies: Vec<Reply>,
-    /// What the engine must be told next.
-    pub next: Option<Request>,
-    /// Breakpoints that a new engine sees differently, with their owners.
+    /// What engines must be told next.
+    pub next: Vec<(NodeId, Request)>,
+    /// Breakpoints that are not what their owners were told, with those owners.
     pub changed: Vec<(ClientId, Bytes)>,
 }
 
+/// What an engine's word about a breakpoint means to its owners.
+#[derive(Debug)]
+pub(crate) enum Changed {
+    NobodySetIt,
+    /// It is the only engine: these owners hear its own words, each under its number.
+    AsItSays(Vec<(ClientId, i64)>),
+    /// One of several engines spoke, and this is what is new to anybody.
+    Merged(Vec<(ClientId, Bytes)>),
+}
+
 impl Shelf {
-    /// The engine's own answer if it is the asker's list and nothing else, else a list of its own.
+    /// The only engine's own answer if it is the asker's list and nothing else, else a list of its own.
     pub(super) fn reply(&self, waiter: &Waiter, elements: &[Json]) -> Reply {
-        let (own, told) = (&waiter.list, self.told());
+        let own = &waiter.list;
+        let told = self.hearers.values().next().map_or(&[][..], Hearer::told);
         let exact = own.len() == elements.len()
             && own.len() == told.len()
             && own.iter().zip(told).all(|(wanted, merged)| wanted.spec.place == merged.place)
@@ -74,44 +83,95 @@ impl Shelf {
         Reply::List { to: waiter.asker, breakpoints: list(&elements) }
     }
 
-    /// What the engine says about a breakpoint, under its owner's number.
+    /// What the engines say about a breakpoint, under its owner's number.
     fn element(&self, wanted: &Wanted) -> Bytes {
         let number = wanted.number;
         if self.is_second(wanted) {
             let text = "another client has a breakpoint here on other terms, and the first one counts";
             return format!(r#"{{"id":{number},"verified":false,"message":"{text}"}}"#).into();
         }
-        let answer = self.merged(&wanted.spec.place).and_then(|merged| merged.answer.as_ref());
-        match answer {
+        match self.best(wanted) {
             Some(answer) => answer.numbered(number),
+            None if self.hearers.is_empty() => {
+                format!(r#"{{"id":{number},"verified":false,"message":"{NO_PROCESS}","reason":"pending"}}"#)
+                    .into()
+            }
             None => format!(r#"{{"id":{number},"verified":false}}"#).into(),
         }
     }
 
+    /// What the engine says that knows most about a breakpoint; of those that know the same, the first.
+    fn best(&self, wanted: &Wanted) -> Option<&Answer> {
+        let place = &wanted.spec.place;
+        let concerned = self.hearers.iter().filter(|(node, _)| wanted.is_for(**node));
+        let said = concerned.map(|(_, hearer)| hearer.said(place));
+        let better = |best: Option<&'_ Answer>, next: Option<&'_ Answer>| {
+            let (known, new) = (Truth::of(best, place).rank(), Truth::of(next, place).rank());
+            new > known || new == known && best.is_none()
+        };
+        said.reduce(|best, next| if better(best, next) { next } else { best }).flatten()
+    }
+
+    fn truth(&self, wanted: &Wanted) -> Truth {
+        Truth::of(self.best(wanted), &wanted.spec.place)
+    }
+
     /// Whether somebody came first with other terms, where that counts.
     fn is_second(&self, wanted: &Wanted) -> bool {
-        let here = |first: &&Wanted| first.spec.place == wanted.spec.place;
+        let here = |first: &&Wanted| first.spec.place == wanted.spec.place && first.home == wanted.home;
         let first = self.wants.iter().flat_map(|(_, list)| list).find(here);
         self.differing == Differing::FirstWins
             && first.is_some_and(|first| first.spec.terms != wanted.spec.terms)
     }
 
     /// What a new engine sees differently from the one before.
-    pub(super) fn changed_since(&self, before: &[Merged]) -> Vec<(ClientId, Bytes)> {
-        let seen = |merged: &Merged| merged.answer.as_ref().map(|answer| (answer.verified, answer.line));
-        let differs = |place: &Place| {
-            let before = before.iter().find(|merged| merged.place == *place);
-            before.map(seen) != self.merged(place).map(seen)
+    pub(super) fn changed_since(&mut self, before: &[Merged]) -> Vec<(ClientId, Bytes)> {
+        let seen = |answer: &Answer| (answer.verified, answer.line);
+        let differs = |wanted: &Wanted| {
+            let before = before.iter().find(|merged| merged.place == wanted.spec.place);
+            before.and_then(|merged| merged.answer.as_ref()).map(seen) != self.best(wanted).map(seen)
         };
-        let of = |(owner, list): &(ClientId, Vec<Wanted>)| {
-            let changed = list.iter().filter(|wanted| differs(&wanted.spec.place));
-            changed.map(|wanted| (*owner, self.element(wanted))).collect::<Vec<_>>()
-        };
-        self.wants.iter().flat_map(of).collect()
+        let changed = self.elements_where(|_, wanted| differs(wanted));
+        self.show_where(|_, _| true);
+        changed
     }
 
-    pub fn has(&self, owner: ClientId) -> bool {
-        self.wants.iter().any(|(client, list)| *client == owner && !list.is_empty())
+    /// What is not what its owner was told last, and is told now. Whoever waits for an answer is told with that.
+    pub(super) fn news(&mut self) -> Vec<(ClientId, Bytes)> {
+        let waits = |owner: ClientId| self.waiters.iter().any(|waiter| waiter.asker.client == owner);
+        let news = self.elements_where(|owner, wanted| !waits(owner) && self.truth(wanted) != wanted.shown);
+        let waiting: Vec<_> = self.waiters.iter().map(|waiter| waiter.asker.client).collect();
+        self.show_where(|owner, _| !waiting.contains(&owner));
+        news
+    }
+
+    fn elements_where(&self, is_it: impl Fn(ClientId, &Wanted) -> bool) -> Vec<(ClientId, Bytes)> {
+        let each = self.wants.iter().flat_map(|(owner, list)| list.iter().map(|wanted| (*owner, wanted)));
+        let those = each.filter(|(owner, wanted)| is_it(*owner, wanted));
+        those.map(|(owner, wanted)| (owner, self.element(wanted))).collect()
+    }
+
+    /// Takes note that owners know what there is to know.
+    fn show_where(&mut self, is_it: impl Fn(ClientId, &Wanted) -> bool) {
+        let truths = |(owner, list): &(ClientId, Vec<Wanted>)| {
+            let truth = |wanted: &Wanted| is_it(*owner, wanted).then(|| self.truth(wanted));
+            list.iter().map(truth).collect::<Vec<_>>()
+        };
+        let truths: Vec<_> = self.wants.iter().flat_map(truths).collect();
+        let each = self.wants.iter_mut().flat_map(|(_, list)| list);
+        for (wanted, truth) in each.zip(truths) {
+            wanted.shown = truth.unwrap_or_else(|| wanted.shown.clone());
+        }
+    }
+
+    pub(super) fn show(&mut self, waiter: &Waiter) {
+        let client = waiter.asker.client;
+        let asked = |wanted: &Wanted| waiter.list.iter().any(|asked| asked.number == wanted.number);
+        self.show_where(|owner, wanted| owner == client && asked(wanted));
+    }
+
+    pub(super) fn show_place(&mut self, place: &Place) {
+        self.show_where(|_, wanted| wanted.spec.place == *place);
     }
 
     /// An owner's breakpoints, each with what its owner need not be told when it asks: where it is.
@@ -140,24 +200,12 @@ impl Shelf {
         let source =
             self.last.as_ref().and_then(Message::payload).and_then(|arguments| arguments.get("source"));
         self.wants.iter().flat_map(move |(owner, list)| {
-            list.iter().map(move |Wanted { number, spec, hits }| {
-                let raw = spec.raw.clone();
-                let truth = self.truth(&spec.place);
-                Listed { owner: *owner, number: *number, raw, source, truth, hits: *hits }
+            list.iter().map(move |wanted| {
+                let raw = wanted.spec.raw.clone();
+                let truth = self.truth(wanted);
+                Listed { owner: *owner, number: wanted.number, raw, source, truth, hits: wanted.hits }
             })
         })
-    }
-
-    fn truth(&self, place: &Place) -> Truth {
-        let Some(answer) = self.merged(place).and_then(|merged| merged.answer.as_ref()) else {
-            return Truth::Pending;
-        };
-        match (answer.verified, answer.line, place, &answer.message) {
-            (true, Some(line), Place::Line { line: asked, .. }, _) if line != *asked => Truth::Moved { line },
-            (true, ..) => Truth::Verified,
-            (false, _, _, Some(reason)) => Truth::Rejected { reason: reason.clone() },
-            (false, ..) => Truth::Pending,
-        }
     }
 }
 

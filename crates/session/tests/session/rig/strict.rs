@@ -228,6 +228,11 @@ impl Strict {
         let (seems, all) = match event {
             "stopped" => (Seems::Stopped, body["allThreadsStopped"] == true),
             "continued" => (Seems::Running, body["allThreadsContinued"] != false),
+            // It was not there when all were told to be stopped.
+            "thread" if body["reason"] == "started" => {
+                runs.known.extend(thread.map(|thread| (thread, Seems::Unclear)));
+                return;
+            }
             _ => return,
         };
         assert_ne!(runs.of(thread), seems, "it knew that: {}", short(heard));

@@ -50,7 +50,12 @@ impl Picture {
         let body = &event["body"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let thread = body["threadId"].as_i64();
-        match event["event"].as_str().unwrap_or_default() {
+        let name = event["event"].as_str().unwrap_or_default();
+        // What an engine says of a program that is over is not told, but for its output.
+        if self.terminated && name != "output" {
+            return;
+        }
+        match name {
             "process" => self.process = Some(text(&body["name"])),
             "thread" if body["reason"] == "exited" => drop(self.threads.remove(&thread.unwrap())),
             "thread" => drop(self.threads.insert(thread.unwrap())),

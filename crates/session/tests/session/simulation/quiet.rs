@@ -108,7 +108,7 @@ impl World {
         let output = output.then_some(launched);
         for id in self.present().into_iter().filter(|id| self.clients[id].is_shown()) {
             let client = &self.clients[&id];
-            let runs = client.runs == Runs::LooksOn;
+            let runs = client.runs == Runs::LooksOn && !truth.terminated;
             let process = self.met == 1;
             let scope = Scope { runs, focus: false, process, progress: client.shows_progress(), output };
             if let Some(difference) = client.seen.differs(&truth, scope) {
@@ -116,7 +116,9 @@ impl World {
             }
             self.traffic.census.looked_at(3);
         }
-        let scope = Scope { runs: true, focus: true, process: true, progress: true, output };
+        // What a program that is over does is told to nobody.
+        let lives = !truth.terminated;
+        let scope = Scope { runs: lives, focus: lives, process: true, progress: true, output };
         self.one_who_comes_now_sees(&truth, scope);
     }
 

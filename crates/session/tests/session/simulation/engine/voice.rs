@@ -289,9 +289,8 @@ impl Engine {
             }
             7 => vec![self.runs(thread, true)],
             8 if self.course != Course::Idle && random.one_in(2) => vec![self.terminated(random)],
-            8 if self.course != Course::Idle => {
-                vec![self.event("exited", json!({"exitCode": random.below(4)}))]
-            }
+            // Always the same: a repeated one is not told, unless the program was started again in between.
+            8 if self.course != Course::Idle => vec![self.event("exited", json!({"exitCode": 3}))],
             9 => vec![self.initialized()],
             10 => vec!["no message".to_owned(), "{}".to_owned(), "[1]".to_owned()],
             11 => (0..random.below(40)).map(|_| self.output(traffic)).collect(),
@@ -424,7 +423,13 @@ fn number(from: i64, birth: Birth, random: &mut Random, traffic: &mut Traffic) -
 fn answer_breakpoints(request: &Value, random: &mut Random) -> Value {
     let asked = request["arguments"]["breakpoints"].as_array().unwrap();
     let list = list_of(request).unwrap_or_default();
-    let each = |breakpoint: &Value| json!({"id": number_of(&list, breakpoint), "verified": true, "line": breakpoint["line"]});
+    let each = |breakpoint: &Value| {
+        let mut each = json!({"id": number_of(&list, breakpoint), "verified": true});
+        if let Some(line) = breakpoint.get("line") {
+            each["line"] = line.clone();
+        }
+        each
+    };
     let told = match random.below(6) {
         0 => 0,
         1 => asked.len() / 2,

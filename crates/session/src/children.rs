@@ -1,0 +1,334 @@
+//! Children of a node, from their announcement to the point where they run, and to their end.
+//!
+//! Whoever announces a child, the hub opens it itself and configures it from the ledger. A child that does not come up
+//! costs nothing but itself: everybody is told why, and the rest of the tree goes on. What a child leaves behind is
+//! forgotten as soon as its connection is gone.
+
+mod parting;
+
+use std::time::Duration;
+
+use breakroom_dap::{Edit, Json, Message, event, request, response};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use crate::ending::{Debuggee, Ending};
+use crate::failure::{Failure, FailureId};
+use crate::ids::{FromEngine, NodeId, Time};
+use crate::io::{Effect, EngineChoice, EngineFacts, Opening, Part};
+use crate::journal::Entry;
+use crate::launch::Start;
+use crate::node::{Lane, Node, Pending, Phase, Purpose, Waiting};
+use crate::session::Session;
+use crate::tree::{Child, Host, Stage};
+
+/// A program that starts itself again and again must not take all there is.
+const MOST_NODES: usize = 64;
+/// A child that is not configured by then after its announcement will not be.
+const CONFIGURED: Duration = Duration::from_secs(20);
+/// How long a child may take to answer `disconnect`.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(5);
+/// How long it may take to end by itself after that.
+const GRACE: Duration = Duration::from_secs(2);
+/// As many lines of an adapter's stderr are kept for messages.
+pub(crate) const LAST_WORDS: usize = 10;
+
+impl Session {
+    /// An engine asks for a session for something that its program started.
+    pub(crate) fn on_start_debugging(&mut self, parent: NodeId, seq: FromEngine, message: &Message) {
+        let arguments = message.payload();
+        let configuration = arguments.and_then(|arguments| arguments.get("configuration"));
+        let Some(configuration) = configuration.filter(|configuration| configuration.is_object()) else {
+            let text = "`startDebugging` needs a `configuration`";
+            return self.fail_reverse(parent, seq, "startDebugging", text);
+        };
+        let attaches = arguments.and_then(|arguments| arguments.str("request")).as_deref() == Some("attach");
+        let command = if attaches { "attach" } else { "launch" };
+        self.announce_child(parent, Some(seq), command, configuration);
+    }
+
+    /// debugpy's way to say the same to a client that cannot be asked.
+    pub(crate) fn on_debugpy_attach(&mut self, parent: NodeId, message: &Message) {
+        match message.payload().filter(|configuration| configuration.is_object()) {
+            Some(configuration) => self.announce_child(parent, None, "attach", configuration),
+            None => self.odd(),
+        }
+    }
+
+    fn announce_child(
+        &mut self,
+        parent: NodeId,
+        seq: Option<FromEngine>,
+        command: &str,
+        configuration: Json,
+    ) {
+        let goes_on = matches!(self.ending, Ending::No) && !self.restart.is_under_way();
+        if !goes_on || !self.is_of_the_tree(parent) {
+            return self.refuse_child(parent, seq, "the session is being ended");
+        }
+        let name = name(configuration, self.nodes.len());
+        if self.nodes.len() >= MOST_NODES {
+            let text = format!(
+                "{name} is not debugged: this session has {MOST_NODES} processes already, and no more are opened."
+            );
+            self.refuse_child(parent, seq, &text);
+            let clients: Vec<_> = self.clients.keys().copied().collect();
+            return clients.into_iter().for_each(|client| self.say(client, &text));
+        }
+        let Some(facts) = self.nodes.get(&parent).map(|node| &node.facts) else { return };
+        let opening = opening(configuration, facts);
+        let own = matches!(opening, Opening::Engine { .. });
+        let host = if own { Host::Own } else { Host::Parents };
+        let origin = if own { Start::of(command) } else { self.start_of(parent) };
+        // An engine may have to be found, and to build its program first.
+        let until = (!own).then(|| self.now.after(CONFIGURED));
+        let stage = Stage::Coming { until, announced: seq, start: start(command, configuration) };
+        let target = target(configuration);
+        let child = Child { parent, name, target, start: origin, host, program: Debuggee::Ends, stage };
+        let node = self.new_child(child);
+        self.effect(Effect::OpenChild { node, parent, opening });
+    }
+
+    /// How what a node debugs came to be debugged.
+    fn start_of(&self, node: NodeId) -> Start {
+        let child = self.nodes.get(&node).and_then(|node| node.lineage.child());
+        child.map(|child| child.start).or(self.launch.start()).unwrap_or(Start::Launch)
+    }
+
+    fn refuse_child(&mut self, parent: NodeId, seq: Option<FromEngine>, text: &str) {
+        if let Some(seq) = seq {
+            self.fail_reverse(parent, seq, "startDebugging", text);
+        }
+    }
+
+    /// The connection of a child is there: whoever announced it may let its program go on.
+    pub(crate) fn child_is_up(&mut self, id: NodeId) {
+        let child = self.nodes.get_mut(&id).and_then(|node| node.lineage.child_mut());
+        let Some(Child { parent, stage: Stage::Coming { announced, .. }, .. }) = child else { return };
+        if let (parent, Some(seq)) = (*parent, announced.take()) {
+            self.answer_engine(parent, response(seq.0, "startDebugging", None));
+        }
+    }
+
+    /// The child answered `initialize`: it is started as announced, and configured as soon as it says that it can be.
+    pub(crate) fn start_child(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.get(&id) else { return };
+        let Some(Child { stage: Stage::Coming { start, .. }, .. }) = node.lineage.child() else { return };
+        let (start, coordinates) = (start.clone(), node.coordinates());
+        self.send_start(id, start, Purpose::StartChild);
+        if !coordinates {
+            self.admit_to_breakpoints(id);
+        }
+        if let Some(node) = self.nodes.get_mut(&id).filter(|node| node.capabilities.configuration_done) {
+            let pending = Pending { command: "configurationDone".into(), purpose: Purpose::ConfigureChild };
+            let done = request("configurationDone", json!({}));
+            node.push(Lane::Normal, Waiting::new(done, SmallVec::new(), Some(pending)));
+        }
+        self.offer(id);
+    }
+
+    /// The child answered its `launch` or `attach`, which it may do before or after it is configured.
+    pub(crate) fn on_child_started(&mut self, id: NodeId, command: &str, failed: Option<String>) {
+        let Some(node) = self.nodes.get(&id) else { return };
+        match failed {
+            Some(reason) => self.child_failed(id, &format!("it refused `{command}`: {reason}")),
+            None if !node.capabilities.configuration_done => self.child_is_configured(id),
+            None => {}
+        }
+    }
+
+    pub(crate) fn on_child_configured(&mut self, id: NodeId, failed: Option<String>) {
+        match failed {
+            Some(reason) => self.child_failed(id, &format!("it refused `configurationDone`: {reason}")),
+            None => self.child_is_configured(id),
+        }
+    }
+
+    fn child_is_configured(&mut self, id: NodeId) {
+        let child = self.nodes.get_mut(&id).and_then(|node| node.lineage.child_mut());
+        if let Some(child) = child.filter(|child| matches!(child.stage, Stage::Coming { .. })) {
+            child.stage = Stage::Live;
+        }
+    }
+
+    /// Nothing will come of a child. Everybody hears why, and the rest goes on.
+    pub(crate) fn child_failed(&mut self, id: NodeId, why: &str) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let address = node.facts.address.as_ref().map(|address| format!(" at {address}")).unwrap_or_default();
+        let Some(child) = node.lineage.child_mut() else { return };
+        let stage = std::mem::replace(&mut child.stage, Stage::Leaving { until: None });
+        if matches!(stage, Stage::Leaving { .. }) {
+            return;
+        }
+        let target = child.target.as_ref().map(|target| format!(" (target {target})")).unwrap_or_default();
+        let (parent, name) = (child.parent, child.name.clone());
+        let why = why.trim_end();
+        let full_stop = if why.ends_with(['.', '!', '?']) { "" } else { "." };
+        let mut text = format!("failed to open child session {name}{target}{address}: {why}{full_stop}");
+        let words = self.last_words(id);
+        if !words.is_empty() && !text.contains("last words") {
+            text += &format!(" The last words of its adapter:\n{words}");
+        }
+        self.note(Entry::EngineFailed { reason: text.clone() });
+        let body = json!({"category": "stderr", "output": format!("breakroom: {text}\n")});
+        self.tell_printed(parent, &event("output", Some(body)));
+        if let Stage::Coming { announced: Some(seq), .. } = stage {
+            self.fail_reverse(parent, seq, "startDebugging", &text);
+        }
+        self.take_leave(id);
+        self.dismiss_from_breakpoints(id);
+        self.stop_child(id, Duration::ZERO);
+        self.after_child();
+    }
+
+    /// What the process behind a node last wrote to its stderr; a child without one has its parent's.
+    fn last_words(&self, node: NodeId) -> String {
+        let mut node = self.nodes.get(&node);
+        while let Some(known) = node {
+            if !known.last_words.is_empty() {
+                return known.last_words.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
+            }
+            node = known.lineage.child().and_then(|child| self.nodes.get(&child.parent));
+        }
+        String::new()
+    }
+
+    /// The child could not be opened.
+    pub(crate) fn child_could_not_be_opened(&mut self, id: NodeId, reason: &str) {
+        let abandoned = self.child_is_gone(id);
+        self.answer_abandoned_by(id, abandoned, &Failure::quiet(FailureId::EngineEnded, reason));
+        self.child_failed(id, reason);
+        self.forget_child(id);
+    }
+
+    pub(crate) fn child_deadline(&self) -> Option<Time> {
+        let due = |node: &Node| match (&node.phase, &node.lineage.child()?.stage) {
+            (Phase::Ending | Phase::Ended { .. }, _) => None,
+            (_, Stage::Coming { until, .. } | Stage::Leaving { until }) => *until,
+            (_, Stage::Live) => None,
+        };
+        self.nodes.values().filter_map(due).min()
+    }
+
+    /// A child takes too long, to come or to go.
+    pub(crate) fn child_in_time(&mut self, id: NodeId) {
+        let now = self.now;
+        match self.nodes.get(&id).and_then(|node| node.lineage.child()).map(|child| &child.stage) {
+            Some(Stage::Coming { until: Some(until), .. }) if *until <= now => {
+                let what = match self.nodes.get(&id).map(|node| &node.phase) {
+                    Some(Phase::Starting) => "no connection to it came about",
+                    Some(Phase::Initializing { .. }) => "it did not answer `initialize`",
+                    _ => "it did not come to the point where it runs",
+                };
+                let seconds = CONFIGURED.as_secs();
+                self.child_failed(id, &format!("{what} within {seconds} s"));
+            }
+            Some(Stage::Leaving { until: Some(until) }) if *until <= now => {
+                let owed = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
+                let text = "the debug adapter did not answer before the process was let go";
+                self.answer_abandoned_by(id, owed, &Failure::quiet(FailureId::EngineEnded, text));
+                self.stop_child(id, Duration::ZERO);
+                self.after_child();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What people call a child.
+fn name(configuration: Json, count: usize) -> String {
+    let said = configuration.str("name").or_else(|| configuration.str("program"));
+    let said = said.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty());
+    said.unwrap_or_else(|| format!("child {count}"))
+}
+
+/// What the parent's engine knows a child by.
+fn target(configuration: Json) -> Option<String> {
+    let named = configuration.get("__pendingTargetId").or_else(|| configuration.get("subProcessId"))?;
+    let text = named.as_str().map(|text| text.into_owned());
+    text.or_else(|| named.as_i64().map(|number| number.to_string()))
+}
+
+fn opening(configuration: Json, parent: &EngineFacts) -> Opening {
+    // What a group attaches to by an address is an engine's business. A subprocess says whose it is, and is announced by
+    // the engine that debugs what started it; its `type` is whatever the client called that.
+    let subprocess = parent.part == Part::Debugs && configuration.get("subProcessId").is_some();
+    let connect = configuration.get("connect");
+    let port = connect.and_then(|connect| connect.i64("port")).and_then(|port| u16::try_from(port).ok());
+    if let (Some(connect), Some(port)) = (connect.filter(|_| subprocess), port) {
+        let host = connect.str("host").map_or_else(|| "127.0.0.1".to_owned(), |host| host.into_owned());
+        return Opening::At { host, port };
+    }
+    let kind = configuration.str("type");
+    let same =
+        |kind: &str| connect.is_none() && parent.kinds.iter().any(|known| known.eq_ignore_ascii_case(kind));
+    match kind {
+        Some(kind) if configuration.get("__pendingTargetId").is_none() && !same(&kind) => {
+            let arguments = configuration.raw().and_then(|raw| serde_json::from_slice(raw).ok());
+            let choice = EngineChoice::Type(kind.into_owned());
+            Opening::Engine { choice, arguments: arguments.unwrap_or_default() }
+        }
+        _ => Opening::SameServer,
+    }
+}
+
+/// The request that starts a child, with the announced configuration as it came.
+fn start(command: &str, configuration: Json) -> Message {
+    let start = request(command, json!({}));
+    let at = start.payload().and_then(Json::span);
+    let edit = at.zip(configuration.raw()).map(|(at, raw)| Edit::text(at, raw.to_vec()));
+    let edited = edit.and_then(|edit| start.edited(SmallVec::from_iter([edit])).ok());
+    edited.unwrap_or(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(text: &str) -> Opening {
+        opened_by(Part::Debugs, text)
+    }
+
+    fn opened_by(part: Part, text: &str) -> Opening {
+        let kinds = vec!["pwa-node".to_owned(), "node".to_owned()];
+        let parent = EngineFacts { part, kinds, ..EngineFacts::default() };
+        opening(Json::first(text.as_bytes()).unwrap(), &parent)
+    }
+
+    #[test]
+    fn an_address_to_attach_to_is_for_an_engine_unless_a_subprocess_is_debugged_there() {
+        let attach = r#"{"type":"python","connect":{"host":"10.0.0.1","port":5678}}"#;
+        let node = r#"{"type":"node","connect":{"port":5678}}"#;
+        let subprocess = r#"{"type":"python","connect":{"port":5678},"subProcessId":7}"#;
+        for (part, text) in [
+            (Part::Debugs, attach),
+            (Part::Debugs, node),
+            (Part::Coordinates, attach),
+            (Part::Coordinates, subprocess),
+        ] {
+            assert!(matches!(opened_by(part, text), Opening::Engine { .. }), "{part:?} {text}");
+        }
+        assert!(matches!(opened(subprocess), Opening::At { .. }));
+    }
+
+    #[test]
+    fn where_a_child_is_debugged_follows_from_its_configuration() {
+        let at = opened(r#"{"type":"python","connect":{"host":"127.0.0.1","port":5678},"subProcessId":7}"#);
+        assert_eq!(at, Opening::At { host: "127.0.0.1".into(), port: 5678 });
+        assert_eq!(opened(r#"{"type":"pwa-node","__pendingTargetId":"a1"}"#), Opening::SameServer);
+        assert_eq!(opened(r#"{"type":"pwa-chrome","__pendingTargetId":"a1"}"#), Opening::SameServer);
+        assert_eq!(opened(r#"{"type":"node"}"#), Opening::SameServer);
+        let arguments = json!({"type": "go", "program": "."});
+        let go = Opening::Engine { choice: EngineChoice::Type("go".into()), arguments: arguments.clone() };
+        assert_eq!(opened(&arguments.to_string()), go);
+    }
+
+    #[test]
+    fn the_announced_configuration_is_passed_on_as_it_came() {
+        let text = r#"{"b":1,"a":12345678901234567890,"__pendingTargetId":"x"}"#;
+        let start = start("launch", Json::first(text.as_bytes()).unwrap());
+        assert_eq!(start.command(), Some("launch"));
+        assert_eq!(start.payload().and_then(Json::raw), Some(text.as_bytes()));
+        assert_eq!(target(Json::first(br#"{"subProcessId":12}"#).unwrap()).as_deref(), Some("12"));
+    }
+}

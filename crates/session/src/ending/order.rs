@@ -1,0 +1,171 @@
+//! In which order a tree ends: children, then what was launched, then its process.
+//!
+//! The root hears what it was asked for when every child has agreed or has not answered in time. Clients that are in the
+//! session for one child end that child alone.
+
+use std::time::Duration;
+
+use breakroom_dap::{Message, request};
+use serde_json::json;
+use smallvec::SmallVec;
+
+use super::{ANSWER, Ending, Next};
+use crate::failure::Failure;
+use crate::ids::{ClientId, FromClient};
+use crate::launch::Start;
+use crate::node::{Lane, Node, Pending, Phase, Purpose, Then, Waiting};
+use crate::session::Session;
+use crate::threads::Life;
+
+/// What becomes of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Debuggee {
+    Ends,
+    /// It was launched by the engine and asked to be left running.
+    Lives,
+}
+
+impl Debuggee {
+    /// What becomes of a program if nobody says anything about it: what was attached to goes on.
+    pub fn started_by(start: Option<Start>) -> Self {
+        if start == Some(Start::Attach) { Debuggee::Lives } else { Debuggee::Ends }
+    }
+}
+
+impl Session {
+    /// Asks the engine to end, behind its children if there are any. `children` is what was said to become of all of
+    /// them; else each has the fate that goes with how it was started.
+    pub(super) fn ask_to_end(
+        &mut self,
+        message: Message,
+        purpose: Purpose,
+        children: Option<Debuggee>,
+        next: Next,
+    ) {
+        let terminates =
+            matches!(next, Next::Terminate) || matches!(purpose, Purpose::End { asker: Some(_) });
+        let command = if terminates { "terminate" } else { "disconnect" };
+        let pending = Pending { command: command.into(), purpose };
+        let waits = self.ask_children_to_end(children, next);
+        let lane = if waits { Lane::BehindChildren } else { Lane::Urgent };
+        if let Some(node) = self.root() {
+            node.push(lane, Waiting::new(message, SmallVec::new(), Some(pending)));
+        }
+        if !waits {
+            self.roots_turn(next);
+        }
+    }
+
+    /// The root has been told what it was to be told behind its children.
+    fn roots_turn(&mut self, next: Next) {
+        self.ending = match next {
+            Next::End { debuggee, patience } => Ending::Asked { until: self.now.after(patience), debuggee },
+            Next::Terminate => Ending::No,
+        };
+    }
+
+    /// True if there are children that the root has to wait for.
+    fn ask_children_to_end(&mut self, said: Option<Debuggee>, next: Next) -> bool {
+        let until = match (&self.ending, next) {
+            // They were asked already.
+            (Ending::Children { until, .. }, _) => *until,
+            (_, Next::End { patience, .. }) => self.now.after(patience),
+            (_, Next::Terminate) => self.now.after(ANSWER),
+        };
+        for child in self.children() {
+            self.ask_child_to_end(child, said, until);
+        }
+        let waits = self.children_go();
+        if waits {
+            self.ending = Ending::Children { until, next };
+        }
+        waits
+    }
+
+    /// Whether a child has yet to agree to its end.
+    fn children_go(&self) -> bool {
+        let going =
+            |node: &Node| node.is_child() && !matches!(node.phase, Phase::Ending | Phase::Ended { .. });
+        self.nodes.values().any(going)
+    }
+
+    /// The root's turn comes when its children have agreed.
+    pub(crate) fn go_on_ending(&mut self) {
+        let Ending::Children { next, .. } = self.ending else { return };
+        if self.children_go() {
+            return;
+        }
+        match self.root().filter(|node| matches!(node.phase, Phase::Ready { .. })) {
+            Some(root) => {
+                root.release();
+                self.roots_turn(next);
+            }
+            None => self.stop_engine(Duration::ZERO, Debuggee::Ends),
+        }
+    }
+
+    /// There is no root that could be asked to end.
+    pub(super) fn end_without_root(&mut self) {
+        let next = Next::End { debuggee: Debuggee::Ends, patience: ANSWER };
+        let waits = matches!(self.ending, Ending::No) && self.ask_children_to_end(self.wished_fate(), next);
+        if !waits {
+            self.stop_engine(Duration::ZERO, Debuggee::Ends);
+        }
+    }
+
+    /// A client leaves the child that it is in the session for, which ends only if it says so.
+    pub(super) fn disconnect_from_child(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+        ends: bool,
+    ) {
+        let ready = |node: &&mut Node| node.is_living_child() && matches!(node.phase, Phase::Ready { .. });
+        let until = self.now.after(ANSWER);
+        let home = self.home(client).filter(|_| ends);
+        let node = home.and_then(|home| self.nodes.get_mut(&home)).filter(ready).map(|node| node.id);
+        if let Some(node) = node {
+            self.sees_off(node, until);
+            let life = Life::Session;
+            let purpose = Purpose::Client { client, seq, life, then: Then::Nothing };
+            let pending = Pending { command: "disconnect".into(), purpose };
+            if let Some(node) = self.nodes.get_mut(&node) {
+                node.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), Some(pending)));
+            }
+            return;
+        }
+        self.settle(client);
+        self.answer(client, seq, "disconnect", None);
+        self.leave(client);
+    }
+
+    /// `terminate` of a client that is in the session for one child.
+    pub(super) fn terminate_child(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        message: Message,
+    ) -> Result<(), Failure> {
+        let until = self.now.after(ANSWER);
+        let ready = |node: &&mut Node| node.is_living_child() && matches!(node.phase, Phase::Ready { .. });
+        let home = self.home(client);
+        let Some(node) = home.and_then(|home| self.nodes.get_mut(&home)).filter(ready) else {
+            self.answer(client, seq, "terminate", None);
+            return Ok(());
+        };
+        let id = node.id;
+        if node.capabilities.terminate {
+            return self.forward_to(id, client, seq, "terminate", message);
+        }
+        self.sees_off(id, until);
+        let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
+        let purpose = Purpose::End { asker: Some((client, seq)) };
+        let pending = Pending { command: "terminate".into(), purpose };
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.push(Lane::Urgent, Waiting::new(disconnect, SmallVec::new(), Some(pending)));
+        }
+        self.note_deed(client, "terminate", None);
+        Ok(())
+    }
+}

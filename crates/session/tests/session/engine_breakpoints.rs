@@ -1,0 +1,154 @@
+//! Engines that understand breakpoints differently: clients do not notice.
+
+use breakroom_session::{ClientId, EngineFacts, NodeId, Unset};
+use serde_json::{Value, json};
+
+use crate::engines::facts_of;
+use crate::rig::{Rig, capabilities};
+
+fn running(facts: EngineFacts) -> (Rig, ClientId, NodeId) {
+    let mut rig = Rig::new();
+    let client = rig.join();
+    rig.request(client, "initialize", json!({"adapterID": "python"}));
+    let node = rig.started[0].0;
+    rig.node_up_with(node, facts);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    rig.start(client, node, "launch");
+    (rig, client, node)
+}
+
+/// An engine that keeps its breakpoints, answers them without numbers, and had these lines one after the other.
+fn keeping(lists: &[&[i64]]) -> (Rig, ClientId, NodeId) {
+    let facts = facts_of("rdbg-1.4");
+    assert_eq!(facts.unset, Unset::Stays);
+    let (mut rig, client, node) = running(facts);
+    lists.iter().for_each(|lines| set(&mut rig, client, node, lines));
+    (rig, client, node)
+}
+
+fn set(rig: &mut Rig, client: ClientId, node: NodeId, lines: &[i64]) {
+    let seq = rig.ask_lines(client, lines);
+    agree(rig, node);
+    rig.response(client, seq);
+}
+
+fn agree(rig: &mut Rig, node: NodeId) {
+    let request = rig.got(node, "setBreakpoints");
+    let count = request["arguments"]["breakpoints"].as_array().unwrap().len();
+    rig.answer(node, &request, json!({"breakpoints": vec![json!({"verified": true}); count]}));
+}
+
+fn stop(rig: &mut Rig, node: NodeId) {
+    rig.tell(node, "stopped", json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true}));
+}
+
+fn stop_at(rig: &mut Rig, node: NodeId, line: i64) {
+    stop(rig, node);
+    let request = rig.got(node, "stackTrace");
+    let frame = json!({"id": 9, "name": "f", "line": line, "column": 1, "source": {"path": "x.py"}});
+    rig.answer(node, &request, json!({"stackFrames": [frame]}));
+}
+
+fn goes_on(rig: &mut Rig, client: ClientId, node: NodeId) {
+    let request = rig.got(node, "continue");
+    rig.answer(node, &request, json!({}));
+    assert_eq!(rig.names(client), [] as [&str; 0], "nobody has a breakpoint there");
+}
+
+#[test]
+fn a_stop_where_there_is_no_breakpoint_any_more_is_never_heard_of() {
+    let (mut rig, client, node) = keeping(&[&[3, 5], &[5]]);
+    stop_at(&mut rig, node, 3);
+    goes_on(&mut rig, client, node);
+    stop_at(&mut rig, node, 5);
+    assert_eq!(rig.event(client, "stopped")["body"]["hitBreakpointIds"], json!([2]));
+    let seq = rig.request(client, "continue", json!({"threadId": 1}));
+    let request = rig.got(node, "continue");
+    rig.answer(node, &request, json!({}));
+    rig.response(client, seq);
+    set(&mut rig, client, node, &[]);
+    stop_at(&mut rig, node, 5);
+    goes_on(&mut rig, client, node);
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_stop_where_there_is_a_breakpoint_again_is_told() {
+    let (mut rig, client, node) = keeping(&[&[3], &[], &[3, 4], &[3]]);
+    stop_at(&mut rig, node, 3);
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "breakpoint");
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_stop_at_a_breakpoint_that_is_just_being_set_again_is_told() {
+    let (mut rig, client, node) = keeping(&[&[3], &[]]);
+    rig.ask_lines(client, &[3]);
+    stop_at(&mut rig, node, 3);
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "breakpoint");
+    agree(&mut rig, node);
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_stop_elsewhere_is_the_programs_own_and_told() {
+    let (mut rig, client, node) = keeping(&[&[3], &[]]);
+    stop_at(&mut rig, node, 8);
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "breakpoint");
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_step_that_comes_to_such_a_place_ends_there() {
+    let (mut rig, client, node) = keeping(&[&[3], &[]]);
+    rig.tell(node, "stopped", json!({"reason": "pause", "threadId": 1, "allThreadsStopped": true}));
+    let seq = rig.request(client, "next", json!({"threadId": 1}));
+    let request = rig.got(node, "next");
+    rig.answer(node, &request, json!({}));
+    rig.response(client, seq);
+    rig.heard(client);
+    stop(&mut rig, node);
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "breakpoint");
+    rig.finish(client, node);
+}
+
+#[test]
+fn an_engine_that_takes_breakpoints_away_is_believed() {
+    let facts = EngineFacts { unset: Unset::Goes, ..facts_of("rdbg-1.4") };
+    let (mut rig, client, node) = running(facts);
+    set(&mut rig, client, node, &[3]);
+    set(&mut rig, client, node, &[]);
+    stop(&mut rig, node);
+    assert_eq!(rig.names(client), ["stopped"]);
+    rig.finish(client, node);
+}
+
+#[test]
+fn an_engine_that_stops_after_so_many_hits_is_told_one_less() {
+    let (mut rig, client, node) = running(facts_of("gdb18-c"));
+    let hits = |hits: &Value| json!({"hitCondition": hits, "line": 3, "x": [1]});
+    for (said, told) in [("3", "2"), (" 1 ", "0"), ("0", "0"), (">3", ">3"), ("i", "i"), ("", "")] {
+        let list = json!({"source": {"path": "x.py"}, "breakpoints": [hits(&json!(said)), {"line": 4}]});
+        let seq = rig.request(client, "setBreakpoints", list);
+        let request = rig.got(node, "setBreakpoints");
+        assert_eq!(request["arguments"]["breakpoints"], json!([hits(&json!(told)), {"line": 4}]));
+        rig.agree(node, &request);
+        rig.response(client, seq);
+        let seq = rig.request(client, "breakroom/breakpoints", json!({}));
+        let known = rig.response(client, seq);
+        assert_eq!(known["body"]["breakpoints"][0]["hitCondition"], said, "clients keep their words");
+    }
+    rig.finish(client, node);
+}
+
+#[test]
+fn an_engine_that_stops_at_the_hit_itself_is_told_the_number() {
+    let (mut rig, client, node) = running(facts_of("debugpy-stdio"));
+    let list = json!({"source": {"path": "x.py"}, "breakpoints": [{"line": 3, "hitCondition": "3"}]});
+    rig.request(client, "setBreakpoints", list.clone());
+    let request = rig.got(node, "setBreakpoints");
+    assert_eq!(request["arguments"], list);
+    rig.agree(node, &request);
+    rig.finish(client, node);
+}
