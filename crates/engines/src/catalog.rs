@@ -4,8 +4,13 @@
 //! It starts nothing; looking an adapter up may run a short check of the program found.
 
 pub mod choose;
+mod defaults;
 pub mod entry;
 pub mod find;
+pub mod fix;
+mod from_launch;
+pub mod quirk;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +23,25 @@ use crate::folders;
 use crate::project::{self, Project, Trust};
 use entry::{Entry, Origin};
 
-const BUILT_IN: &str = include_str!("catalog/builtin.toml");
+/// One file for each adapter. Of several for one language the first that is installed is taken.
+const BUILT_IN: [(&str, &str); 16] = [
+    ("debugpy", include_str!("catalog/builtin/debugpy.toml")),
+    ("debugpy-stock", include_str!("catalog/builtin/debugpy-stock.toml")),
+    ("js-debug", include_str!("catalog/builtin/js-debug.toml")),
+    ("rdbg", include_str!("catalog/builtin/rdbg.toml")),
+    ("lldb", include_str!("catalog/builtin/lldb.toml")),
+    ("codelldb", include_str!("catalog/builtin/codelldb.toml")),
+    ("gdb", include_str!("catalog/builtin/gdb.toml")),
+    ("cdt-gdb", include_str!("catalog/builtin/cdt-gdb.toml")),
+    ("delve", include_str!("catalog/builtin/delve.toml")),
+    ("netcoredbg", include_str!("catalog/builtin/netcoredbg.toml")),
+    ("jdi", include_str!("catalog/builtin/jdi.toml")),
+    ("perl", include_str!("catalog/builtin/perl.toml")),
+    ("cmake", include_str!("catalog/builtin/cmake.toml")),
+    ("group", include_str!("catalog/builtin/group.toml")),
+    ("ez", include_str!("catalog/builtin/ez.toml")),
+    ("ez-debugserver", include_str!("catalog/builtin/ez-debugserver.toml")),
+];
 
 /// What the user's catalog.toml and a project's .breakroom.toml hold.
 #[derive(Debug, Default, Deserialize)]
@@ -43,7 +66,9 @@ impl Catalog {
     pub fn built_in(context: &Context) -> Result<Catalog, CatalogError> {
         let mut catalog =
             Catalog { entries: Vec::new(), settings: Map::new(), project: None, cwd: context.cwd.clone() };
-        catalog.add(parse(Path::new("(built in)"), BUILT_IN)?, &Origin::BuiltIn);
+        for (name, text) in BUILT_IN {
+            catalog.add(parse(&Path::new("(built in)").join(name), text)?, &Origin::BuiltIn);
+        }
         Ok(catalog)
     }
 
@@ -147,7 +172,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
         let names: Vec<&str> = catalog.entries().iter().map(|entry| entry.name.as_str()).collect();
-        assert_eq!(names, ["debugpy", "lldb", "delve", "ez", "ez-debugserver"]);
+        assert_eq!(names, BUILT_IN.map(|(name, _)| name));
         for entry in catalog.entries() {
             assert!(!entry.find.is_empty() && !entry.install.is_empty());
             // Those of our own are no other peers that anything would have been recorded of.
@@ -175,7 +200,7 @@ mod tests {
         assert_eq!(catalog.settings()["colour"], 1);
         write(file, &MINE.replace("\"mine\"", "\"debugpy\""));
         let catalog = Catalog::load(&context(home.path(), home.path())).unwrap();
-        assert_eq!(catalog.entries().len(), 5);
+        assert_eq!(catalog.entries().len(), BUILT_IN.len());
         assert!(catalog.by_type("debugpy").unwrap().capabilities.is_empty());
     }
 

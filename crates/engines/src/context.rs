@@ -41,6 +41,11 @@ impl Context {
         which(program, &self.cwd, &self.env)
     }
 
+    /// The folders in which programs are looked for.
+    pub(crate) fn path(&self) -> Vec<PathBuf> {
+        path_folders(&self.cwd, &self.env).collect()
+    }
+
     /// The launcher's environment without the variables that are ours, plus `extra` (a missing value unsets).
     pub fn environment(&self, extra: &[EnvVar]) -> Vec<(OsString, OsString)> {
         let mut environment: Vec<(OsString, OsString)> =
@@ -54,7 +59,7 @@ impl Context {
         environment
     }
 
-    pub(crate) fn home(&self) -> Option<&Path> {
+    pub fn home(&self) -> Option<&Path> {
         self.var("HOME").map(Path::new).filter(|home| home.is_absolute())
     }
 }
@@ -67,15 +72,16 @@ pub(crate) fn which(program: &str, cwd: &Path, env: &[(OsString, OsString)]) -> 
     if program.contains('/') {
         return Some(cwd.join(program)).filter(|path| is_executable(path));
     }
-    let path = lookup(env, "PATH").unwrap_or(OsStr::new(DEFAULT_PATH));
-    path.as_bytes()
-        .split(|byte| *byte == b':')
-        // An empty part of PATH means the working folder; joining it yields just that.
-        .map(|folder| cwd.join(OsString::from_vec(folder.to_vec())).join(program))
-        .find(|candidate| is_executable(candidate))
+    path_folders(cwd, env).map(|folder| folder.join(program)).find(|candidate| is_executable(candidate))
 }
 
-pub(crate) fn is_executable(path: &Path) -> bool {
+fn path_folders(cwd: &Path, env: &[(OsString, OsString)]) -> impl Iterator<Item = PathBuf> {
+    let path = lookup(env, "PATH").unwrap_or(OsStr::new(DEFAULT_PATH));
+    // An empty part of PATH means the working folder; joining it yields just that.
+    path.as_bytes().split(|byte| *byte == b':').map(|folder| cwd.join(OsString::from_vec(folder.to_vec())))
+}
+
+pub fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 

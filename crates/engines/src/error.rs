@@ -25,12 +25,27 @@ pub enum CatalogError {
     UnknownFile { file: PathBuf, known: String },
     #[error("{} is source code that {adapter} debugs only when compiled: compile it with debug information and name the executable.", file.display())]
     NotCompiled { file: PathBuf, adapter: String },
+    #[error("{} is a library and no program: {adapter} debugs what has a {} beside it.", file.display(), beside.display())]
+    Library { file: PathBuf, adapter: String, beside: PathBuf },
     #[error("{} is a folder: name the file to debug.", file.display())]
     Folder { file: PathBuf },
     #[error("{} is a program of this machine, but you may not execute it: try `chmod +x`.", file.display())]
     NotExecutable { file: PathBuf },
-    #[error("the adapter {name} is not installed (looked for {looked_for}). Install it with: {install}")]
-    NotInstalled { name: String, looked_for: String, install: String },
+    #[error("the adapter {name} is not installed (looked for {looked_for}). Install it {how}: {install}")]
+    NotInstalled {
+        name: String,
+        looked_for: String,
+        /// By us, or by hand.
+        how: String,
+        /// A command.
+        install: String,
+    },
+    #[error(
+        "none of the debuggers that could be used is installed. Install one of them, for example with `breakroom doctor --fix {first}`:\n{choices}"
+    )]
+    NoneInstalled { first: String, choices: String },
+    #[error("{name} is started together with the program, and {problem}.")]
+    Launch { name: String, problem: String },
     #[error("the adapter \"{name}\" comes from {}, which you have not trusted: read it, then run `breakroom trust`.", path.display())]
     Untrusted { name: String, path: PathBuf },
 }
@@ -62,6 +77,19 @@ pub enum StartError {
     Port { name: String, port: u16, owner: String },
     #[error("cannot prepare the start of {name}: {what}: {source}.")]
     Prepare { name: String, what: &'static str, source: io::Error },
+}
+
+/// Why a server that should be there was not met.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    #[error(
+        "{host}:{port} is not on this machine's loopback, and nothing else is connected to; let the program listen at 127.0.0.1"
+    )]
+    NotHere { host: String, port: u16 },
+    #[error("nobody answered at {address} within {seconds} s ({reason})")]
+    Silent { address: String, seconds: u64, reason: String },
+    #[error("{address} is answered by {owner}, which is not yours")]
+    Stranger { address: String, owner: String },
 }
 
 /// The last lines a process wrote before it failed.

@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 
+/// Where programs run that are only asked something, or that install something. Many take modules and settings from the
+/// folder they run in, and a project's are somebody else's code; in this one only root can put any.
+pub(crate) const NEUTRAL: &str = "/";
+
 /// Why there is no folder that sockets can safely be put into.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -38,6 +42,11 @@ fn fits(base: &Path) -> bool {
 /// Where adapters that we install are, and where the catalog looks first.
 pub fn adapters_dir(context: &Context) -> PathBuf {
     base(context, "XDG_CACHE_HOME", ".cache").join("adapters")
+}
+
+/// Where what we build is put, each in a folder of its own.
+pub fn builds_dir(context: &Context) -> PathBuf {
+    base(context, "XDG_CACHE_HOME", ".cache").join("builds")
 }
 
 pub fn state_dir(context: &Context) -> PathBuf {

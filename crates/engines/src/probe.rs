@@ -1,6 +1,7 @@
 //! Runs a program for a moment to learn something: whether it works, which version it is.
 //!
 //! Bounded in time and output, because what PATH holds may hang or never stop talking.
+//! Away from the project, whose modules a program might otherwise take for its own.
 //! Not for adapters: those run under a guard.
 
 use std::io;
@@ -15,6 +16,7 @@ use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::context::Context;
+use crate::folders;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOST_OUTPUT: usize = 64 * 1024;
@@ -42,7 +44,7 @@ fn run_for(
         .args(args)
         .env_clear()
         .envs(context.environment(&[]))
-        .current_dir(&context.cwd)
+        .current_dir(folders::NEUTRAL)
         .stdin(Stdio::null())
         .stdout(stdout_writer)
         .stderr(stderr_writer)
@@ -150,6 +152,14 @@ mod tests {
         assert_eq!(shell(Duration::from_secs(60), "sleep 600 & echo done").unwrap().stdout, "done\n");
         assert!(shell(Duration::from_millis(300), "yes").is_none());
         assert!(begin.elapsed() < Duration::from_secs(60));
+    }
+
+    #[test]
+    fn nothing_of_the_folder_that_is_debugged_is_within_reach() {
+        let project = tempfile::tempdir().unwrap();
+        let context = Context { cwd: project.path().to_path_buf(), ..Context::of_this_process() };
+        let answer = run(Path::new("/bin/sh"), &["-c".to_string(), "pwd".to_string()], &context).unwrap();
+        assert_eq!(answer.stdout, "/\n");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! The file comes with somebody's code, so its commands run only after the user has said so.
 //! Trust is given to the exact bytes at the exact place: a later change has to be trusted again.
 
+pub mod editor;
+
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -75,6 +77,18 @@ fn write_record(place: &Path, record: &[u8]) -> io::Result<()> {
     let beside = place.with_extension(std::process::id().to_string());
     std::fs::write(&beside, record)?;
     std::fs::rename(&beside, place)
+}
+
+/// Whether something was put there by the user, by root, or by whoever owns the file that the user named. In a shared
+/// folder like /tmp anybody could otherwise offer others what to run.
+pub fn has_known_owner(path: &Path, named: &Path) -> bool {
+    let by_named = std::fs::metadata(named).map(|found| found.uid()).ok();
+    let known = |found: io::Result<std::fs::Metadata>| {
+        let owners = [Some(0), Some(rustix::process::getuid().as_raw()), by_named];
+        found.is_ok_and(|found| owners.contains(&Some(found.uid())))
+    };
+    // Whoever made a link has chosen what it leads to.
+    known(std::fs::symlink_metadata(path)) && known(std::fs::metadata(path))
 }
 
 fn nearest(context: &Context) -> Option<PathBuf> {

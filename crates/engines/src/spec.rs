@@ -2,7 +2,7 @@
 //!
 //! It says nothing about where the program is; that is looked up in the launcher's context at the start.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -12,6 +12,8 @@ pub struct AdapterSpec {
     /// For messages; by default the file name of the program.
     pub name: String,
     pub args: Vec<String>,
+    /// The folder to start it in, if that is not the launcher's.
+    pub cwd: Option<PathBuf>,
     pub mode: Mode,
     pub env: Vec<EnvVar>,
     pub connection_timeout_seconds: u64,
@@ -19,6 +21,8 @@ pub struct AdapterSpec {
     pub debuggee_stdio: bool,
     /// Lines of the adapter's own stdout that start so are the adapter's and not the debuggee's.
     pub banner: Vec<String>,
+    /// What it says on its stderr when it may be connected to, if that is later than it listens.
+    pub ready: Option<String>,
 }
 
 /// How the hub and the adapter find each other.
@@ -75,6 +79,8 @@ struct Record {
     debuggee_stdio: bool,
     #[serde(default)]
     banner: Vec<String>,
+    #[serde(default)]
+    ready: Option<String>,
 }
 
 impl TryFrom<Record> for AdapterSpec {
@@ -86,11 +92,13 @@ impl TryFrom<Record> for AdapterSpec {
         let spec = AdapterSpec {
             name: record.name.or(file_name).unwrap_or_default(),
             args: record.args,
+            cwd: None,
             mode: record.mode.unwrap_or_default(),
             env: record.env.unwrap_or_default(),
             connection_timeout_seconds: record.connection_timeout_seconds.unwrap_or_else(default_timeout),
             debuggee_stdio: record.debuggee_stdio,
             banner: record.banner,
+            ready: record.ready,
         };
         spec.check().map(|()| spec)
     }

@@ -3,8 +3,10 @@
 //! While the adapter is awaited its death is watched for, so that a failure is told at once and with its last lines.
 //! What is handed over are plain descriptors; nothing is read from them here unless the start failed.
 
+pub mod piped;
 pub mod pty;
 
+mod ready;
 mod stdio;
 mod tcp;
 mod unix;
@@ -20,6 +22,7 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use tokio::time::Instant;
 
+use crate::connect::Place;
 use crate::context::{Context, which};
 use crate::error::{StartError, Tail};
 use crate::guard::handle::{Attachment, Supervised};
@@ -41,6 +44,8 @@ pub struct Engine {
     pub stdout: Option<OwnedFd>,
     pub stderr: OwnedFd,
     pub process: Supervised,
+    /// Where it listens, if it does: other connections can be made there.
+    pub place: Option<Place>,
 }
 
 /// Starts the adapter under `guard` (an executable that is called with the single argument "guard") and connects to it.
@@ -75,8 +80,9 @@ struct Launched {
 impl Attempt<'_> {
     /// Starts the adapter with `place` filled into its arguments.
     async fn launch(&self, place: &str) -> Result<Launched, StartError> {
-        let program =
-            program(self.spec.args_with(place), &self.context.cwd, self.context.environment(&self.spec.env))?;
+        let cwd = self.spec.cwd.as_ref().map(|folder| self.context.cwd.join(folder));
+        let cwd = cwd.as_ref().unwrap_or(&self.context.cwd);
+        let program = program(self.spec.args_with(place), cwd, self.context.environment(&self.spec.env))?;
         let prepared =
             |result: io::Result<(OwnedFd, OwnedFd)>| result.map_err(|source| self.failed("a pipe", source));
         let (theirs_in, stdin) = prepared(pipe(OurEnd::Write))?;
@@ -135,10 +141,10 @@ impl Launched {
     }
 
     /// The engine of an adapter whose protocol is on a socket.
-    fn over_socket(self, reader: OwnedFd) -> io::Result<Engine> {
+    fn over_socket(self, reader: OwnedFd, place: Option<Place>) -> io::Result<Engine> {
         let writer = reader.try_clone()?;
         let process = self.process.keep_stdin(self.stdin);
-        Ok(Engine { reader, writer, stdout: Some(self.stdout), stderr: self.stderr, process })
+        Ok(Engine { reader, writer, stdout: Some(self.stdout), stderr: self.stderr, process, place })
     }
 }
 

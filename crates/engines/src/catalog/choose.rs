@@ -9,17 +9,38 @@ use serde_json::{Map, Value};
 
 use super::Catalog;
 use super::entry::Entry;
+use super::find::Found;
 use crate::context::{Context, is_executable};
 use crate::error::CatalogError;
 
 impl Catalog {
-    /// By name or by one of the other names, in any case.
+    /// All that go by this name, in any case: those that have it for their own first, then in the catalog's order.
+    pub fn all_of_type(&self, kind: &str) -> Vec<&Entry> {
+        let named = |entry: &&Entry| entry.name.eq_ignore_ascii_case(kind);
+        let also_named = |entry: &&Entry| entry.types.iter().any(|name| name.eq_ignore_ascii_case(kind));
+        let others = self.entries.iter().filter(|entry| !named(entry) && also_named(entry));
+        self.entries.iter().filter(named).chain(others).collect()
+    }
+
+    /// The first choice for this name, installed or not.
     pub fn by_type(&self, kind: &str) -> Option<&Entry> {
-        let by_name = || self.entries.iter().find(|entry| entry.name.eq_ignore_ascii_case(kind));
-        let by_alias = || {
-            self.entries.iter().find(|entry| entry.types.iter().any(|name| name.eq_ignore_ascii_case(kind)))
-        };
-        by_name().or_else(by_alias)
+        self.all_of_type(kind).into_iter().next()
+    }
+
+    /// The first choice for this name that is installed.
+    pub fn installed_for_type(&self, kind: &str, context: &Context) -> Result<(&Entry, Found), CatalogError> {
+        let all = self.all_of_type(kind);
+        first_installed(all, context).unwrap_or_else(|| Err(self.unknown_type(kind)))
+    }
+
+    /// The first choice for this file that is installed.
+    pub fn installed_for_file(
+        &self,
+        file: &Path,
+        context: &Context,
+    ) -> Result<(&Entry, Found), CatalogError> {
+        let unknown = || CatalogError::UnknownFile { file: self.cwd.join(file), known: self.known_files() };
+        first_installed(self.all_for_file(file)?, context).unwrap_or_else(|| Err(unknown()))
     }
 
     /// The error to give when `by_type` knows nothing.
@@ -38,45 +59,87 @@ impl Catalog {
         }
     }
 
+    /// The first choice for this file, installed or not.
     pub fn by_file(&self, file: &Path) -> Result<&Entry, CatalogError> {
+        let unknown = || CatalogError::UnknownFile { file: self.cwd.join(file), known: self.known_files() };
+        self.all_for_file(file)?.into_iter().next().ok_or_else(unknown)
+    }
+
+    /// All that debug this file, in the catalog's order: never none.
+    pub fn all_for_file(&self, file: &Path) -> Result<Vec<&Entry>, CatalogError> {
         let path = self.cwd.join(file);
         let file = || path.clone();
         let kind = FileKind::of(&path).map_err(|source| CatalogError::Read { path: file(), source })?;
-        let matching = |patterns: fn(&Entry) -> &[String]| {
-            self.entries
-                .iter()
-                .find(|entry| patterns(entry).iter().any(|pattern| name_matches(pattern, &path)))
-        };
+        let all = |fits: &dyn Fn(&&Entry) -> bool| self.entries.iter().filter(fits).collect::<Vec<_>>();
+        let named = |patterns: &[String]| patterns.iter().any(|pattern| name_matches(pattern, &path));
         if matches!(kind, FileKind::Folder) {
             return Err(CatalogError::Folder { file: file() });
         }
-        if let Some(entry) = matching(|entry| &entry.files) {
-            return Ok(entry);
+        let by_name = all(&|entry| named(&entry.files));
+        let complete =
+            |entry: &&Entry| entry.beside.as_ref().is_none_or(|other| path.with_extension(other).is_file());
+        if let Some(Entry { name, beside: Some(beside), .. }) =
+            by_name.first().filter(|_| !by_name.iter().any(complete))
+        {
+            let beside = path.with_extension(beside);
+            return Err(CatalogError::Library { file: file(), adapter: name.clone(), beside });
+        }
+        if !by_name.is_empty() {
+            return Ok(by_name.into_iter().filter(complete).collect());
         }
         let by_content = match &kind {
-            FileKind::Executable => self.entries.iter().find(|entry| entry.executables),
+            FileKind::Executable => all(&|entry| entry.executables),
             FileKind::Locked => return Err(CatalogError::NotExecutable { file: file() }),
-            FileKind::Script(program) => self.entries.iter().find(|entry| entry.shebangs.contains(program)),
-            FileKind::Folder | FileKind::Other => None,
+            FileKind::Script(program) => all(&|entry| entry.shebangs.contains(program)),
+            FileKind::Folder | FileKind::Other => Vec::new(),
         };
-        match (by_content, matching(|entry| &entry.compiled)) {
-            (Some(entry), _) => Ok(entry),
-            (None, Some(entry)) => {
+        match (by_content.is_empty(), all(&|entry| named(&entry.compiled)).first()) {
+            (false, _) => Ok(by_content),
+            (true, Some(entry)) => {
                 Err(CatalogError::NotCompiled { file: file(), adapter: entry.name.clone() })
             }
-            (None, None) => Err(CatalogError::UnknownFile { file: file(), known: self.known_files() }),
+            (true, None) => Err(CatalogError::UnknownFile { file: file(), known: self.known_files() }),
         }
     }
 
     fn known_files(&self) -> String {
-        let describe = |entry: &Entry| {
+        let mut known: Vec<(String, Vec<&str>)> = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.executables || !entry.files.is_empty()) {
             let mut what = entry.files.clone();
             what.extend(entry.executables.then(|| "executables".to_string()));
-            format!("{} for {}", entry.name, what.join(" "))
-        };
-        let chosen_by_file = self.entries.iter().filter(|entry| entry.executables || !entry.files.is_empty());
-        chosen_by_file.map(describe).collect::<Vec<_>>().join(", ")
+            let what = what.join(" ");
+            match known.iter_mut().find(|(files, _)| *files == what) {
+                Some((_, names)) => names.push(&entry.name),
+                None => known.push((what, vec![&entry.name])),
+            }
+        }
+        let describe = |(files, names): (String, Vec<&str>)| format!("{} for {files}", names.join(" or "));
+        known.into_iter().map(describe).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The first that is installed; if none is, what there is to install. None if there is nothing to choose from.
+fn first_installed<'a>(
+    all: Vec<&'a Entry>,
+    context: &Context,
+) -> Option<Result<(&'a Entry, Found), CatalogError>> {
+    let mut missing = Vec::new();
+    let mut refused = None;
+    for entry in all {
+        match entry.find(context) {
+            Ok(found) => return Some(Ok((entry, found))),
+            Err(error @ CatalogError::NotInstalled { .. }) => missing.push((entry, error)),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    if missing.len() < 2 {
+        return missing.pop().map(|(_, error)| error).or(refused).map(Err);
+    }
+    let choice =
+        |(entry, _): &(&Entry, CatalogError)| format!("  {}: {}", entry.name, entry.install_command(context));
+    let first = missing.first().map(|(entry, _)| entry.name.clone()).unwrap_or_default();
+    let choices = missing.iter().map(choice).collect::<Vec<_>>().join("\n");
+    Some(Err(CatalogError::NoneInstalled { first, choices }))
 }
 
 impl Entry {
@@ -86,6 +149,10 @@ impl Entry {
         let path = std::path::absolute(&path).unwrap_or(path);
         let executable = matches!(FileKind::of(&path), Ok(FileKind::Executable));
         let text = |path: &Path| Value::from(path.to_string_lossy().into_owned());
+        let named = |mut arguments: Map<String, Value>| {
+            arguments.values_mut().for_each(|value| name_parts(value, &path));
+            arguments
+        };
 
         let mut launch = Map::new();
         launch.insert("type".into(), self.kind().into());
@@ -94,12 +161,12 @@ impl Entry {
         launch.insert("program".into(), text(&path));
         launch.insert("args".into(), args.into());
         launch.insert("cwd".into(), text(&context.cwd));
-        launch.extend(self.launch.clone());
+        launch.extend(named(self.launch.clone()));
         for when in &self.launch_when {
             if (when.executable && executable)
                 || when.files.iter().any(|pattern| name_matches(pattern, &path))
             {
-                launch.extend(when.arguments.clone());
+                launch.extend(named(when.arguments.clone()));
             }
         }
         if let (Some(module), Some(folder), false) = (&self.module, path.parent(), executable) {
@@ -110,6 +177,17 @@ impl Entry {
             }
         }
         launch
+    }
+}
+
+/// Fills in `{{file}}`, `{{folder}}` and `{{stem}}` of the file that is debugged.
+fn name_parts(value: &mut Value, file: &Path) {
+    if let Value::String(text) = value {
+        let stem = file.file_stem().map(Path::new).unwrap_or(file);
+        let folder = file.parent().unwrap_or(file);
+        for (name, part) in [("{{file}}", file), ("{{folder}}", folder), ("{{stem}}", stem)] {
+            *text = text.replace(name, &part.to_string_lossy());
+        }
     }
 }
 
@@ -161,7 +239,7 @@ fn interpreter(line: &[u8]) -> Option<String> {
 }
 
 /// `*` stands for any characters and `?` for one, in the file's name.
-fn name_matches(pattern: &str, path: &Path) -> bool {
+pub(crate) fn name_matches(pattern: &str, path: &Path) -> bool {
     let Some(name) = path.file_name() else {
         return false;
     };
@@ -212,11 +290,28 @@ mod tests {
         for (kind, name) in [
             ("python", "debugpy"),
             ("debugpy", "debugpy"),
+            ("node", "js-debug"),
+            ("pwa-node", "js-debug"),
+            ("nodejs", "js-debug"),
+            ("javascript", "js-debug"),
+            ("typescript", "js-debug"),
+            ("chrome", "js-debug"),
+            ("pwa-chrome", "js-debug"),
+            ("ruby", "rdbg"),
+            ("rdbg", "rdbg"),
             ("Lldb", "lldb"),
             ("lldb-vscode", "lldb"),
             ("rust", "lldb"),
+            ("codelldb", "codelldb"),
+            ("gdb", "gdb"),
+            ("cppdbg", "gdb"),
             ("GO", "delve"),
             ("delve", "delve"),
+            ("coreclr", "netcoredbg"),
+            ("java", "jdi"),
+            ("perl", "perl"),
+            ("cmake", "cmake"),
+            ("ez", "ez"),
         ] {
             assert_eq!(catalog.by_type(kind).unwrap().name, name, "{kind}");
         }
@@ -236,10 +331,60 @@ mod tests {
             ("program.rs", b"\x7fELF...", 0o755, "lldb"),
             ("script", b"#!/usr/bin/env -S python3 -u\n", 0o644, "debugpy"),
             ("script2", b"#! /opt/python -u\nrest", 0o644, "debugpy"),
+            ("script3", b"#!/usr/bin/env node\n", 0o644, "js-debug"),
+            ("script4", b"#!/usr/bin/ruby\n", 0o644, "rdbg"),
+            ("script5", b"#!/usr/bin/perl -w\n", 0o644, "perl"),
+            ("a.js", b"", 0o644, "js-debug"),
+            ("a.mts", b"", 0o644, "js-debug"),
+            ("a.rb", b"", 0o644, "rdbg"),
+            ("a.pm", b"", 0o644, "perl"),
+            ("A.class", b"", 0o644, "jdi"),
+            ("CMakeLists.txt", b"", 0o644, "cmake"),
+            ("a.cmake", b"", 0o644, "cmake"),
+            ("program.runtimeconfig.json", b"", 0o644, ""),
+            ("program.dll", b"", 0o644, "netcoredbg"),
         ] {
             file(folder.path(), name, content, mode);
-            assert_eq!(catalog.by_file(Path::new(name)).unwrap().name, adapter, "{name}");
+            if !adapter.is_empty() {
+                assert_eq!(catalog.by_file(Path::new(name)).unwrap().name, adapter, "{name}");
+            }
         }
+    }
+
+    #[test]
+    fn of_several_the_first_that_is_installed_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let bin = folder.path().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        let mut context = context(folder.path());
+        context.env.push(("PATH".into(), bin.clone().into()));
+        let catalog = Catalog::load(&context).unwrap();
+        file(folder.path(), "program", b"\x7fELF", 0o755);
+        let for_file = |context: &Context| match catalog.installed_for_file(Path::new("program"), context) {
+            Ok((entry, _)) => entry.name.clone(),
+            Err(error) => error.to_string(),
+        };
+        let for_type = |context: &Context, kind: &str| match catalog.installed_for_type(kind, context) {
+            Ok((entry, _)) => entry.name.clone(),
+            Err(error) => error.to_string(),
+        };
+        let missing = for_file(&context);
+        for part in
+            ["none of the debuggers", "doctor --fix lldb", "lldb: apt-get", "codelldb: npm", "cdt-gdb: npm"]
+        {
+            assert!(missing.contains(part), "{missing}");
+        }
+        assert!(for_type(&context, "ruby").contains("doctor --fix rdbg`"));
+        assert!(for_type(&context, "cobol").contains("no debugger is known"));
+        file(&bin, "codelldb", b"#!/bin/sh\n", 0o755);
+        assert_eq!(for_file(&context), "codelldb");
+        assert_eq!(for_type(&context, "lldb"), "codelldb");
+        file(&bin, "gdb", b"#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 13.2\nexit 0\n", 0o755);
+        assert!(for_type(&context, "gdb").contains("doctor --fix gdb`"), "it is too old");
+        file(&bin, "gdb", b"#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 14.1\nexit 0\n", 0o755);
+        assert_eq!(for_type(&context, "cppdbg"), "gdb");
+        file(&bin, "lldb-vscode-14", b"#!/bin/sh\n", 0o755);
+        assert_eq!((for_file(&context), for_type(&context, "lldb")), ("lldb".into(), "lldb".into()));
     }
 
     #[test]
@@ -248,8 +393,15 @@ mod tests {
         let catalog = Catalog::load(&context(folder.path())).unwrap();
         for (name, content, mode, reason) in [
             ("a.c", &b"int main"[..], 0o644, "compile it"),
+            ("A.java", b"class A", 0o644, "jdi debugs only when compiled"),
+            ("lone.dll", b"MZ", 0o644, "is a library and no program"),
             ("locked", b"\x7fELF", 0o644, "chmod +x"),
-            ("notes.txt", b"hello", 0o644, "debugpy for *.py *.pyw, lldb for executables, delve for *.go"),
+            (
+                "notes.txt",
+                b"hello",
+                0o644,
+                "lldb or codelldb or gdb or cdt-gdb for executables, delve for *.go",
+            ),
             ("odd", b"#!\xff\xfe", 0o755, "no debugger is known"),
             ("empty", b"", 0o755, "no debugger is known"),
         ] {
@@ -290,6 +442,12 @@ mod tests {
             (&"test".into(), &text(&folder.path().join("m")).into())
         );
         assert_eq!(launch["program"], text(&folder.path().join("m/cmd")));
+        let class = file(folder.path(), "Main.class", b"", 0o644);
+        let launch = catalog.by_type("java").unwrap().launch_for(&class, &[], &context);
+        assert_eq!(
+            (&launch["mainClass"], &launch["classpath"]),
+            (&"Main".into(), &text(folder.path()).into())
+        );
         let binary = file(&folder.path().join("m"), "tool", b"\x7fELF", 0o755);
         let launch = go.launch_for(&binary, &[], &context);
         assert_eq!((&launch["mode"], launch.get("dlvCwd")), (&"exec".into(), None));

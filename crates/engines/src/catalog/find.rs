@@ -5,7 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::entry::{Candidate, Entry, Origin, VersionQuery};
+use serde_json::{Map, Value};
+
+use super::choose::name_matches;
+use super::entry::{ArgsWhen, Candidate, Entry, Origin, VersionQuery};
+use super::from_launch::{self, depends_on_launch};
+use super::versions::{self, matching_programs, version_in};
 use crate::context::{Context, is_executable};
 use crate::error::CatalogError;
 use crate::folders;
@@ -15,14 +20,17 @@ use crate::spec::AdapterSpec;
 
 /// Stands in `programs` for the program that runs now: adapters of our own are part of it.
 const OURSELVES: &str = "{{breakroom}}";
+/// A program in the adapters folder.
+const IN_ADAPTERS: &str = "{{adapters}}/";
 
 /// An adapter that is installed.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// What to show: the adapter's own folder, or its program.
     pub path: PathBuf,
-    /// The whole command, with the placeholders of the mode still in it.
+    /// The whole command, with the placeholders of the mode and of the launch still in it.
     pub args: Vec<String>,
+    args_when: Vec<ArgsWhen>,
     program: PathBuf,
     version: Option<VersionQuery>,
 }
@@ -38,6 +46,10 @@ impl Entry {
             CatalogError::NotInstalled {
                 name: self.name.clone(),
                 looked_for: self.find.iter().map(Candidate::describe).collect::<Vec<_>>().join("; "),
+                how: match self.fix.is_empty() {
+                    true => "by hand".to_owned(),
+                    false => format!("with `breakroom doctor --fix {}`, or by hand", self.name),
+                },
                 install: self.install_command(context),
             }
         })
@@ -48,28 +60,69 @@ impl Entry {
         self.install.replace("{{adapters}}", &folders::adapters_dir(context).to_string_lossy())
     }
 
-    pub fn spec(&self, found: &Found) -> AdapterSpec {
-        AdapterSpec {
+    /// How it is started. One that is started with its program needs to know the launch.
+    pub fn spec(
+        &self,
+        found: &Found,
+        launch: Option<&Map<String, Value>>,
+    ) -> Result<AdapterSpec, CatalogError> {
+        let nothing = Map::new();
+        let launch = launch.unwrap_or(&nothing);
+        let args = found.arguments_for(launch);
+        let with_launch = args.iter().any(|arg| depends_on_launch(arg));
+        let mut env = self.env.clone();
+        let mut cwd = None;
+        if with_launch {
+            env.extend(from_launch::environment(launch));
+            cwd = launch.get("cwd").and_then(Value::as_str).map(PathBuf::from);
+        }
+        let args = from_launch::filled(args, launch)
+            .map_err(|problem| CatalogError::Launch { name: self.name.clone(), problem })?;
+        Ok(AdapterSpec {
             name: self.name.clone(),
-            args: found.args.clone(),
+            args,
+            cwd,
             mode: self.mode,
-            env: self.env.clone(),
+            env,
             connection_timeout_seconds: self.connection_timeout_seconds,
             debuggee_stdio: self.debuggee_stdio,
             banner: self.banner.clone(),
-        }
+            ready: self.ready.clone(),
+        })
     }
 
     /// Runs the program that knows; None if it does not answer in time or with nothing like a version.
     pub fn version(&self, found: &Found, context: &Context) -> Option<String> {
-        let query = found.version.as_ref()?;
-        let program = match (&query.beside, &query.of) {
+        found.version.as_ref()?.ask(&found.program, context)
+    }
+}
+
+impl Found {
+    /// The command for what is launched: the program's name may ask for other arguments.
+    fn arguments_for(&self, launch: &Map<String, Value>) -> &[String] {
+        let program = launch.get("program").and_then(Value::as_str).map(Path::new);
+        let when = program.and_then(|program| {
+            let fits = |when: &&ArgsWhen| when.files.iter().any(|pattern| name_matches(pattern, program));
+            self.args_when.iter().find(fits)
+        });
+        when.map_or(&self.args, |when| &when.args)
+    }
+}
+
+impl VersionQuery {
+    fn ask(&self, adapter: &Path, context: &Context) -> Option<String> {
+        if let Some(file) = &self.file {
+            let text = std::fs::read(folders::adapters_dir(context).join(file)).ok()?;
+            let said: Value = serde_json::from_slice(&text).ok()?;
+            return version_in(said.get("version")?.as_str()?);
+        }
+        let program = match (&self.beside, &self.of) {
             // The name in PATH is often a link into the folder where both programs are.
-            (Some(name), _) => found.program.canonicalize().ok()?.with_file_name(name),
-            (None, Some(name)) => context.which(name)?,
-            (None, None) => found.program.clone(),
+            (Some(name), _) => adapter.canonicalize().ok()?.with_file_name(name),
+            (None, Some(names)) => either(names, context)?,
+            (None, None) => adapter.to_path_buf(),
         };
-        let answer = probe::run(&program, &query.args, context)?;
+        let answer = probe::run(&program, &self.args, context)?;
         version_in(&answer.stdout).or_else(|| version_in(&answer.stderr))
     }
 }
@@ -81,45 +134,74 @@ impl Candidate {
             return None;
         }
         let started: Option<Vec<PathBuf>> =
-            self.needs_programs.iter().map(|name| context.which(name)).collect();
+            self.needs_programs.iter().map(|names| either(names, context)).collect();
         // We may be called by that name ourselves, and are not what is looked for.
         let started = started.filter(|started| !started.iter().any(|program| is_this_program(program)))?;
-        let in_adapters = || {
-            self.programs.iter().map(|name| adapters.join("bin").join(name)).find(|path| is_executable(path))
-        };
+        let in_adapters =
+            || self.programs.iter().find_map(|name| matching_programs(&[adapters.join("bin")], name));
         let in_path = || {
             self.programs.iter().find_map(|name| match name.as_str() {
                 OURSELVES => this_program(),
-                name => context.which(&from_home(name, context)),
+                name if name.contains(versions::ANY) => matching_programs(&context.path(), name),
+                name => match name.strip_prefix(IN_ADAPTERS) {
+                    Some(inside) => Some(adapters.join(inside)).filter(|path| is_executable(path)),
+                    None => context.which(&from_home(name, context)),
+                },
             })
         };
         let program = in_adapters().or_else(in_path)?;
-        if !self.check.is_empty() && !probe::run(&program, &self.check, context)?.succeeded {
+        let checked = started.first().unwrap_or(&program);
+        if !self.check.is_empty() && !probe::run(checked, &self.check, context)?.succeeded {
             return None;
         }
         let path = needed.or(started.into_iter().next()).unwrap_or_else(|| program.clone());
         // Arguments are text; a folder that is not cannot be named in them.
         let (path_text, adapters_text) = (path.to_str()?, adapters.to_str()?);
         let fill = |arg: &String| arg.replace("{{path}}", path_text).replace("{{adapters}}", adapters_text);
-        let mut args = vec![program.to_str()?.to_string()];
-        args.extend(self.args.iter().map(fill));
-        let version = self.version.as_ref().map(|query| VersionQuery {
-            beside: query.beside.clone(),
-            of: query.of.clone(),
-            args: query.args.iter().map(fill).collect(),
-        });
-        Some(Found { path, args, program, version })
+        let program_text = program.to_str()?;
+        let command = |args: &Vec<String>| -> Vec<String> {
+            std::iter::once(program_text.to_owned()).chain(args.iter().map(fill)).collect()
+        };
+        let when = |when: &ArgsWhen| ArgsWhen { files: when.files.clone(), args: command(&when.args) };
+        let args_when = self.args_when.iter().map(when).collect();
+        let args = command(&self.args);
+        let version = self
+            .version
+            .as_ref()
+            .map(|query| VersionQuery { args: query.args.iter().map(fill).collect(), ..query.clone() });
+        if let Some((query, least)) =
+            version.as_ref().and_then(|query| Some((query, query.at_least.as_ref()?)))
+        {
+            query.ask(&program, context).filter(|version| versions::at_least(version, least))?;
+        }
+        Some(Found { path, args, args_when, program, version })
     }
 
     fn describe(&self) -> String {
-        let programs = self.programs.join(", ").replace(OURSELVES, "breakroom");
+        let mut programs = self.programs.join(", ").replace(OURSELVES, "breakroom");
+        programs = programs.replace(versions::ANY, "VERSION").replace(IN_ADAPTERS, "ADAPTERS/");
+        if let Some(least) = self.version.as_ref().and_then(|query| query.at_least.as_ref()) {
+            programs = format!("{programs} of at least version {least}");
+        }
         match &self.needs {
             Some(needed) => format!("{needed} in the adapters folder with {programs}"),
-            None if !self.needs_programs.is_empty() => self.needs_programs.join(", "),
-            None if self.check.is_empty() => programs,
-            None => format!("{programs} where `{}` works", self.check.join(" ")),
+            None => {
+                let looked_for = match self.needs_programs.is_empty() {
+                    true => programs,
+                    false => self.needs_programs.join(", ").replace('|', " or "),
+                };
+                match self.check.is_empty() {
+                    true => looked_for,
+                    false => format!("{looked_for} where `{}` works", self.check.join(" ")),
+                }
+            }
         }
     }
+}
+
+/// The first of `A|B` that is in PATH.
+fn either(names: &str, context: &Context) -> Option<PathBuf> {
+    names.split('|').find_map(|name| context.which(name))
 }
 
 fn this_program() -> Option<PathBuf> {
@@ -139,20 +221,6 @@ fn from_home(program: &str, context: &Context) -> String {
         (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
         _ => program.to_string(),
     }
-}
-
-/// The first word that begins with a number, a dot and a number, a leading `v` aside.
-fn version_in(output: &str) -> Option<String> {
-    output
-        .split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')' | '"'))
-        .map(|word| word.strip_prefix('v').unwrap_or(word))
-        .find(|word| {
-            let mut parts = word.split('.');
-            let mut number =
-                || parts.next().is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit()));
-            number() && number()
-        })
-        .map(str::to_string)
 }
 
 #[cfg(test)]
@@ -212,7 +280,7 @@ mod tests {
         program(&python, "#!/bin/sh\nexit 1\n");
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
-        let entry = catalog.by_type("Python").unwrap();
+        let entry = catalog.by_type("debugpy-stock").unwrap();
         let error = entry.find(&context).unwrap_err().to_string();
         let adapters = home.path().join(".cache/breakroom/adapters");
         assert!(error.contains(&format!("--target {}/debugpy debugpy==", adapters.display())), "{error}");
@@ -220,7 +288,80 @@ mod tests {
         std::fs::create_dir_all(&adapter).unwrap();
         let found = entry.find(&context).unwrap();
         assert_eq!(found.path, adapter);
-        assert_eq!(entry.spec(&found).args, [python.to_str().unwrap(), adapter.to_str().unwrap()]);
+        assert_eq!(
+            entry.spec(&found, None).unwrap().args,
+            [python.to_str().unwrap(), adapter.to_str().unwrap()]
+        );
+    }
+
+    #[test]
+    fn an_adapter_that_is_the_debuggee_is_started_with_what_is_launched() {
+        let home = tempfile::tempdir().unwrap();
+        let rdbg = home.path().join("bin/rdbg3.1");
+        program(&rdbg, "#!/bin/sh\n");
+        let context = context(home.path(), rdbg.parent().unwrap().to_str().unwrap());
+        let catalog = Catalog::load(&context).unwrap();
+        let entry = catalog.by_type("ruby").unwrap();
+        assert!(entry.starts_with_launch() && !catalog.by_type("python").unwrap().starts_with_launch());
+        let found = entry.find(&context).unwrap();
+        let launch = serde_json::json!({"program": "x.rb", "args": ["1"], "cwd": "sub", "env": {"A": "b"}});
+        let spec = entry.spec(&found, launch.as_object()).unwrap();
+        assert_eq!(spec.args[spec.args.len() - 4..], ["--", "ruby", "x.rb", "1"]);
+        assert_eq!((spec.cwd.as_deref(), spec.env[0].name.as_str()), (Some(Path::new("sub")), "A"));
+        let error = entry.spec(&found, None).unwrap_err().to_string();
+        assert!(error.contains("does not say `program` or `script`"), "{error}");
+    }
+
+    #[test]
+    fn a_script_and_a_project_are_started_differently() {
+        let home = tempfile::tempdir().unwrap();
+        let cmake = home.path().join("bin/cmake");
+        program(&cmake, "#!/bin/sh\necho cmake version 3.27.1\n");
+        let context = context(home.path(), cmake.parent().unwrap().to_str().unwrap());
+        let catalog = Catalog::load(&context).unwrap();
+        let entry = catalog.by_type("cmake").unwrap();
+        let found = entry.find(&context).unwrap();
+        let args = |program: &str| {
+            let launch = serde_json::json!({ "program": program });
+            entry.spec(&found, launch.as_object()).unwrap().args
+        };
+        assert_eq!(args("/s/CMakeLists.txt")[1..5], ["-S", "/s", "-B", "build"]);
+        assert_eq!(args("/s/x.cmake")[3..], ["-P", "/s/x.cmake"]);
+        program(&cmake, "#!/bin/sh\necho cmake version 3.26.0\n");
+        assert!(entry.find(&context).is_err(), "it has no debugger yet");
+    }
+
+    #[test]
+    fn python_is_debugged_by_our_own_adapter_with_debugpy_from_the_folder_or_from_python() {
+        let home = tempfile::tempdir().unwrap();
+        let python = home.path().join("bin/python");
+        program(
+            &python,
+            "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] && exit $(cat \"$0.code\")\necho 1.8.22\n",
+        );
+        let code = python.with_file_name("python.code");
+        std::fs::write(&code, "1").unwrap();
+        let path = format!("{}:/usr/bin:/bin", python.parent().unwrap().display());
+        // A python3 elsewhere in PATH would be taken for this one.
+        std::os::unix::fs::symlink(&python, python.with_file_name("python3")).unwrap();
+        std::fs::write(python.with_file_name("python3.code"), "1").unwrap();
+        let context = context(home.path(), &path);
+        let catalog = Catalog::load(&context).unwrap();
+        let entry = catalog.by_type("python").unwrap();
+        assert!(entry.find(&context).is_err());
+        std::fs::write(python.with_file_name("python3.code"), "0").unwrap();
+        let own = std::env::current_exe().unwrap();
+        let found = entry.find(&context).unwrap();
+        let python3 = python.with_file_name("python3");
+        assert_eq!(
+            found.args,
+            [own.to_str().unwrap(), "python", "dap", "--python", python3.to_str().unwrap()]
+        );
+        assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
+        let debugpy = home.path().join(".cache/breakroom/adapters/debugpy/debugpy");
+        std::fs::create_dir_all(debugpy.join("adapter")).unwrap();
+        let found = entry.find(&context).unwrap();
+        assert_eq!(found.args[1..], ["python", "dap", "--debugpy", debugpy.to_str().unwrap()]);
     }
 
     #[test]
@@ -230,7 +371,7 @@ mod tests {
         program(&python, "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] || echo 1.8.22\n");
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
-        let entry = catalog.by_type("debugpy").unwrap();
+        let entry = catalog.by_type("debugpy-stock").unwrap();
         let found = entry.find(&context).unwrap();
         assert_eq!(found.args[1..], ["-m", "debugpy.adapter"]);
         assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
@@ -243,7 +384,7 @@ mod tests {
         program(&python, "#!/bin/sh\necho '0.00s - Debugger warning: frozen modules' >&2\necho 1.8.22\n");
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
-        let entry = catalog.by_type("debugpy").unwrap();
+        let entry = catalog.by_type("debugpy-stock").unwrap();
         let found = entry.find(&context).unwrap();
         assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
     }
@@ -265,20 +406,5 @@ mod tests {
         assert_eq!(found.path, ez);
         assert_eq!(found.args, [own.to_str().unwrap(), "ez", "dap", "--", "ez", "debugserver"]);
         assert_eq!(entry.version(&found, &context).unwrap(), "0.39.1");
-    }
-
-    #[test]
-    fn versions_are_found_in_what_programs_print() {
-        for (output, version) in [
-            ("Delve Debugger\nVersion: 1.20.2\nBuild: $Id: x $", Some("1.20.2")),
-            ("lldb version 19.1.7\n", Some("19.1.7")),
-            ("GNU gdb (GDB) 18.1", Some("18.1")),
-            ("node v20.1.0,", Some("20.1.0")),
-            ("1.8.22+unknown", Some("1.8.22+unknown")),
-            ("no version at all. 5", None),
-            ("", None),
-        ] {
-            assert_eq!(version_in(output).as_deref(), version, "{output}");
-        }
     }
 }

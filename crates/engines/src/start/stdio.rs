@@ -13,5 +13,6 @@ pub(super) async fn start(attempt: &Attempt<'_>) -> Result<Engine, StartError> {
         stdout: None,
         stderr: launched.stderr,
         process: launched.process,
+        place: None,
     })
 }

@@ -5,20 +5,16 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
-use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Attempt, Engine, Launched};
-use crate::error::{StartError, Tail};
+use super::{Attempt, Engine, ready};
+use crate::connect::{Attempts, Connection, LOOKS, Place};
+use crate::error::{ConnectError, StartError, Tail};
 use crate::ports;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Somebody may take the port between our look and the adapter's.
 const PORT_ATTEMPTS: usize = 3;
-/// The kernel's table is not read at one instant, so a row can be missed once.
-const LOOKS: usize = 3;
 
 pub(super) async fn connect(attempt: &Attempt<'_>) -> Result<Engine, StartError> {
     let mut attempts_left = PORT_ATTEMPTS;
@@ -27,8 +23,19 @@ pub(super) async fn connect(attempt: &Attempt<'_>) -> Result<Engine, StartError>
         let address = free_address(attempt)?;
         let mut launched = attempt.launch(&address.port().to_string()).await?;
         let expected = format!("listen on {address}");
-        match attempt.meet(&mut launched, &expected, dial(attempt, address)).await {
-            Ok(stream) => return engine(attempt, launched, stream),
+        let stderr = launched.stderr.try_clone();
+        let stderr = stderr.map_err(|source| attempt.failed("a descriptor", source))?;
+        let meeting = async {
+            if let Some(line) = &attempt.spec.ready {
+                ready::has_said(line, &stderr).await;
+            }
+            dial(attempt, address).await
+        };
+        match attempt.meet(&mut launched, &expected, meeting).await {
+            Ok(Connection { socket, place }) => {
+                let engine = launched.over_socket(socket, Some(place));
+                return engine.map_err(|source| attempt.failed("its connection", source));
+            }
             Err(StartError::Died { tail, .. }) if attempts_left > 0 && says_port_is_taken(&tail) => {}
             Err(error @ StartError::Port { .. }) if attempts_left > 0 => tracing::warn!("{error}"),
             Err(error) => return Err(error),
@@ -44,13 +51,10 @@ pub(super) async fn callback(attempt: &Attempt<'_>) -> Result<Engine, StartError
     let mut launched = attempt.launch(&address.port().to_string()).await?;
     let expected = format!("connect to {address}");
     let stream = attempt.meet(&mut launched, &expected, accept(attempt, &listener)).await?;
-    engine(attempt, launched, stream)
-}
-
-fn engine(attempt: &Attempt<'_>, launched: Launched, stream: TcpStream) -> Result<Engine, StartError> {
     let handed_over = || {
         stream.set_nodelay(true)?;
-        launched.over_socket(OwnedFd::from(stream.into_std()?))
+        // Who calls us does not listen.
+        launched.over_socket(OwnedFd::from(stream.into_std()?), None)
     };
     handed_over().map_err(|source| attempt.failed("its connection", source))
 }
@@ -61,44 +65,14 @@ fn free_address(attempt: &Attempt<'_>) -> Result<SocketAddr, StartError> {
         .map_err(|source| attempt.failed("a free port", source))
 }
 
-async fn dial(attempt: &Attempt<'_>, address: SocketAddr) -> Result<TcpStream, StartError> {
-    let mut pause = FIRST_PAUSE;
-    loop {
-        if let Ok(stream) = TcpStream::connect(address).await
-            && !is_connected_to_itself(&stream)
-        {
-            return check_owner(attempt, stream, address);
+async fn dial(attempt: &Attempt<'_>, address: SocketAddr) -> Result<Connection, StartError> {
+    let places = [Place::Tcp(address)];
+    Attempts { places: &places, last_error: None }.meet().await.map_err(|error| match error {
+        ConnectError::Stranger { owner, .. } => {
+            StartError::Port { name: attempt.spec.name.clone(), port: address.port(), owner }
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-}
-
-/// A port that nobody listens on yet may be given to the very socket that dials it, which then meets itself.
-fn is_connected_to_itself(stream: &TcpStream) -> bool {
-    matches!((stream.local_addr(), stream.peer_addr()), (Ok(local), Ok(peer)) if local == peer)
-}
-
-fn check_owner(
-    attempt: &Attempt<'_>,
-    stream: TcpStream,
-    address: SocketAddr,
-) -> Result<TcpStream, StartError> {
-    let look = || {
-        let local = stream.local_addr().ok()?;
-        // Until it is accepted our connection has no owner but the listener; afterwards there may be no listener.
-        ports::listener_uid(address).ok()?.or(ports::peer_uid(local, address).ok()?)
-    };
-    let owner = (0..LOOKS).find_map(|_| look());
-    match owner {
-        Some(uid) if uid == rustix::process::getuid().as_raw() => Ok(stream),
-        Some(uid) => Err(refused(attempt, address.port(), format!("a process of user {uid}"))),
-        None => Err(refused(attempt, address.port(), "an unknown process".into())),
-    }
-}
-
-fn refused(attempt: &Attempt<'_>, port: u16, owner: String) -> StartError {
-    StartError::Port { name: attempt.spec.name.clone(), port, owner }
+        error => attempt.failed("its connection", std::io::Error::other(error)),
+    })
 }
 
 /// Takes the first connection that comes from a process of this user; the others are closed unread.

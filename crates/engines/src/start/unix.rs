@@ -11,6 +11,7 @@ use std::time::Duration;
 use tokio::net::UnixStream;
 
 use super::{Attempt, Engine};
+use crate::connect::Place;
 use crate::error::StartError;
 use crate::folders;
 
@@ -27,7 +28,9 @@ pub(super) async fn connect(attempt: &Attempt<'_>) -> Result<Engine, StartError>
     let place = place.map_err(|source| attempt.failed("a name for its socket", source))?;
     let mut launched = attempt.launch(place).await?;
     let stream = attempt.meet(&mut launched, "listen on its socket", dial(&path)).await?;
-    let handed_over = || launched.over_socket(OwnedFd::from(stream.into_std()?));
+    // An adapter that takes one client only, like CMake, removes its socket as soon as that has come.
+    let place = Place::of_socket(&path).ok();
+    let handed_over = || launched.over_socket(OwnedFd::from(stream.into_std()?), place);
     handed_over().map_err(|source| attempt.failed("its connection", source))
 }
 

@@ -13,7 +13,7 @@ async fn answers(kind: &str) {
     let found = entry.find(&context).unwrap();
     let version = entry.version(&found, &context);
     assert!(version.as_ref().is_some_and(|version| version.contains('.')), "{kind}: {version:?}");
-    let mut spec = entry.spec(&found);
+    let mut spec = entry.spec(&found, None).unwrap();
     spec.connection_timeout_seconds = 60;
     let mut engine = start(&spec, &context, guard()).await.unwrap();
     let body = r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x","pathFormat":"path"}}"#;
@@ -26,7 +26,7 @@ async fn answers(kind: &str) {
 
 #[tokio::test]
 async fn debugpy_is_found_started_and_answers() {
-    answers("python").await;
+    answers("debugpy-stock").await;
 }
 
 #[tokio::test]

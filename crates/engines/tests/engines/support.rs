@@ -21,11 +21,13 @@ pub fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
     AdapterSpec {
         name: "test-adapter".into(),
         args: args.iter().map(|arg| arg.to_string()).collect(),
+        cwd: None,
         mode,
         env: Vec::new(),
         connection_timeout_seconds: 60,
         debuggee_stdio: false,
         banner: Vec::new(),
+        ready: None,
     }
 }
 

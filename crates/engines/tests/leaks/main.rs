@@ -20,11 +20,13 @@ fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
     AdapterSpec {
         name: "test-adapter".into(),
         args: args.iter().map(|arg| arg.to_string()).collect(),
+        cwd: None,
         mode,
         env: Vec::new(),
         connection_timeout_seconds: 60,
         debuggee_stdio: false,
         banner: Vec::new(),
+        ready: None,
     }
 }
 
