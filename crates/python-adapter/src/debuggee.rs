@@ -1,0 +1,235 @@
+//! A program that we start ourselves: its process, what it prints, and its end.
+//!
+//! It has a process group of its own, so that what it starts can be ended with it. It knows no message of the protocol.
+
+use std::io::{PipeReader, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use crate::arguments::{Launch, Output};
+
+const READ_SIZE: usize = 64 << 10;
+/// What is kept of what was said on stderr, for a launch that fails.
+const LAST_WORDS: usize = 4 << 10;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Category {
+    Stdout,
+    Stderr,
+}
+
+impl Category {
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Stdout => "stdout",
+            Category::Stderr => "stderr",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Debuggee {
+    child: Child,
+    end: OwnedFd,
+    group: Option<Pid>,
+    exit_code: Option<i64>,
+    streams: Vec<Stream>,
+    last_words: String,
+}
+
+#[derive(Debug)]
+struct Stream {
+    category: Category,
+    pipe: PipeReader,
+    text: Text,
+}
+
+impl Debuggee {
+    /// `command` is the whole command line.
+    pub fn start(launch: &Launch, command: &[String]) -> std::io::Result<Debuggee> {
+        let (program, words) =
+            command.split_first().ok_or(std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
+        let mut process = Command::new(program);
+        process.args(words).stdin(Stdio::null()).process_group(0);
+        if let Some(cwd) = &launch.cwd {
+            process.current_dir(cwd);
+        }
+        for (name, value) in &launch.env {
+            match value {
+                Some(value) => process.env(name, value),
+                None => process.env_remove(name),
+            };
+        }
+        let mut streams = Vec::new();
+        match launch.output {
+            Output::Left => {
+                process.stdout(Stdio::null()).stderr(Stdio::null());
+            }
+            Output::Captured => {
+                let (stdout, writer) = std::io::pipe()?;
+                process.stdout(writer);
+                let (stderr, writer) = std::io::pipe()?;
+                process.stderr(writer);
+                for (category, pipe) in [(Category::Stdout, stdout), (Category::Stderr, stderr)] {
+                    streams.push(Stream { category, pipe, text: Text::default() });
+                }
+            }
+        }
+        let mut child = process.spawn()?;
+        let group = Pid::from_raw(child.id().cast_signed());
+        let watched = match group {
+            Some(pid) => pidfd_open(pid, PidfdFlags::empty()).map_err(std::io::Error::from),
+            None => Err(std::io::ErrorKind::InvalidInput.into()),
+        };
+        match watched {
+            Ok(end) => {
+                Ok(Debuggee { child, end, group, exit_code: None, streams, last_words: String::new() })
+            }
+            Err(error) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(error)
+            }
+        }
+    }
+
+    pub fn pid(&self) -> i64 {
+        i64::from(self.child.id())
+    }
+
+    pub fn exit_code(&self) -> Option<i64> {
+        self.exit_code
+    }
+
+    /// Whether it has ended and all it printed was read.
+    pub fn is_over(&self) -> bool {
+        self.exit_code.is_some() && self.streams.is_empty()
+    }
+
+    /// Readable when it has ended. None once that is known.
+    pub fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.exit_code.is_none().then(|| self.end.as_fd())
+    }
+
+    pub fn streams(&self) -> impl Iterator<Item = (Category, BorrowedFd<'_>)> {
+        self.streams.iter().map(|stream| (stream.category, stream.pipe.as_fd()))
+    }
+
+    /// What it printed, of a stream that has something or has ended.
+    pub fn read(&mut self, category: Category) -> Option<String> {
+        let at = self.streams.iter().position(|stream| stream.category == category)?;
+        let stream = &mut self.streams[at];
+        let mut bytes = vec![0; READ_SIZE];
+        let read = match stream.pipe.read(&mut bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return None,
+            read => read.unwrap_or(0),
+        };
+        let text = match read {
+            0 => self.streams.remove(at).text.rest(),
+            read => stream.text.feed(&bytes[..read]),
+        };
+        if category == Category::Stderr {
+            self.last_words.push_str(&text);
+            let surplus = self.last_words.len().saturating_sub(LAST_WORDS);
+            let cut = (surplus..=self.last_words.len()).find(|at| self.last_words.is_char_boundary(*at));
+            self.last_words.drain(..cut.unwrap_or(0));
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// To be called when `end` is readable.
+    pub fn ended(&mut self) {
+        if let Ok(Some(status)) = self.child.try_wait() {
+            self.exit_code = Some(exit_code(status));
+        }
+    }
+
+    /// Ends it and its group. What has ended keeps nothing alive: its number may be another's by now.
+    pub fn kill(&mut self) {
+        if let (None, Some(group)) = (self.exit_code, self.group) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    /// Its output is not waited for any more: others may hold its pipes as long as they like.
+    pub fn let_go(&mut self) {
+        self.streams.clear();
+    }
+
+    pub fn last_words(&self) -> &str {
+        &self.last_words
+    }
+}
+
+impl Drop for Debuggee {
+    fn drop(&mut self) {
+        if self.exit_code.is_none() {
+            self.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// As stock debugpy tells it: the number of a signal, taken from 256.
+fn exit_code(status: ExitStatus) -> i64 {
+    let signal = status.signal().map(|signal| 256 - signal);
+    status.code().or(signal).map_or(-1, i64::from)
+}
+
+/// Bytes that become text as far as their characters are complete.
+#[derive(Debug, Default)]
+struct Text {
+    held: Vec<u8>,
+}
+
+impl Text {
+    fn feed(&mut self, bytes: &[u8]) -> String {
+        self.held.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.held) {
+            Ok(_) => self.held.len(),
+            // A character that is cut off may become one; any other mistake stays one.
+            Err(error) => match error.error_len() {
+                None => error.valid_up_to(),
+                Some(_) => whole_characters(&self.held),
+            },
+        };
+        let rest = self.held.split_off(whole);
+        plain(&std::mem::replace(&mut self.held, rest))
+    }
+
+    fn rest(self) -> String {
+        plain(&self.held)
+    }
+}
+
+/// How much of it does not end within a character.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let tail = bytes.len().saturating_sub(3);
+    let start = (tail..bytes.len()).rev().find(|at| bytes[*at] >= 0xc0);
+    match start {
+        Some(at) if std::str::from_utf8(&bytes[at..]).is_err_and(|error| error.error_len().is_none()) => at,
+        _ => bytes.len(),
+    }
+}
+
+fn plain(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace("\r\n", "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_is_not_torn_apart() {
+        let mut text = Text::default();
+        assert_eq!(text.feed(b"a\xc3"), "a");
+        assert_eq!(text.feed(b"\xa9b\r\n\xff c\xe2\x82"), "\u{e9}b\n\u{fffd} c");
+        assert_eq!(text.feed(b"\xac\xff"), "\u{20ac}\u{fffd}");
+        assert_eq!(text.feed(b"\xe2"), "");
+        assert_eq!(text.rest(), "\u{fffd}");
+    }
+}

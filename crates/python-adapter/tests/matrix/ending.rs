@@ -1,0 +1,130 @@
+//! How sessions end, and that nothing is left of them.
+
+use std::time::Duration;
+
+use breakroom_testkit::wait;
+use serde_json::{Value, json};
+
+use crate::talk::{Talk, Which};
+use crate::{Folder, same};
+
+const SPINS: &str = "import os\nprint(os.getpid(), flush=True)\nwhile True:\n    pass\n";
+
+fn spinning(talk: &mut Talk, file: &std::path::Path, more: Value) -> u32 {
+    talk.initialize();
+    let mut launch = json!({"program": file, "console": "internalConsole"});
+    launch.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    talk.start("launch", launch, |_| {});
+    talk.output("\n");
+    let printed = crate::talk::output(&talk.heard, "stdout");
+    printed.trim().parse().unwrap()
+}
+
+fn is_alive(pid: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+fn assert_ends(pid: u32) {
+    wait::until(Duration::from_secs(30), || (!is_alive(pid)).then_some(())).expect("the program ends");
+}
+
+/// The number of the process is printed, and never the same.
+fn without_numbers(mut heard: Vec<Value>) -> Vec<Vec<Value>> {
+    heard.retain(|message| message["body"]["category"] != "stdout");
+    vec![heard]
+}
+
+#[test]
+fn terminate_and_disconnect_end_what_was_launched() {
+    let (_folder, file) = Folder::with("t.py", SPINS);
+    for (command, arguments) in [
+        ("terminate", json!({})),
+        ("disconnect", json!({})),
+        ("disconnect", json!({"terminateDebuggee": true})),
+    ] {
+        same(|mut talk: Talk| {
+            let pid = spinning(&mut talk, &file, json!({}));
+            talk.call(command, arguments.clone());
+            assert_ends(pid);
+            without_numbers(std::mem::take(&mut talk.heard))
+        });
+    }
+}
+
+#[test]
+fn an_end_that_the_program_may_prepare_for_is_an_interrupt() {
+    let text = "import time\ntry:\n    print('on', flush=True)\n    while True:\n        time.sleep(0.05)\n\
+                except KeyboardInterrupt:\n    print('interrupted')\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    same(|mut talk: Talk| {
+        talk.initialize();
+        let launch =
+            json!({"program": file, "console": "internalConsole", "onTerminate": "KeyboardInterrupt"});
+        talk.start("launch", launch, |_| {});
+        talk.output("on");
+        talk.call("terminate", json!({}));
+        talk.ended();
+        vec![std::mem::take(&mut talk.heard)]
+    });
+}
+
+#[test]
+fn a_client_that_vanishes_takes_its_program_with_it() {
+    let (_folder, file) = Folder::with("t.py", SPINS);
+    let mut talk = Talk::with(&Which::Ours);
+    let pid = spinning(&mut talk, &file, json!({}));
+    drop(talk);
+    assert_ends(pid);
+}
+
+#[test]
+fn a_session_that_never_began_ends_the_same() {
+    same(|mut talk: Talk| {
+        talk.initialize();
+        talk.call("disconnect", json!({}));
+        vec![std::mem::take(&mut talk.heard)]
+    });
+}
+
+#[test]
+fn a_program_that_is_killed_is_told_of() {
+    let (_folder, file) = Folder::with("t.py", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n");
+    same(|mut talk: Talk| {
+        talk.initialize();
+        talk.start("launch", json!({"program": file, "console": "internalConsole"}), |_| {});
+        talk.ended();
+        vec![std::mem::take(&mut talk.heard)]
+    });
+}
+
+#[test]
+fn output_after_the_debugger_has_gone_is_heard_to_its_end() {
+    let text = "import atexit, sys\natexit.register(lambda: print('z' * 100000))\nprint('a')\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    same(|mut talk: Talk| {
+        talk.initialize();
+        talk.start("launch", json!({"program": file, "console": "internalConsole"}), |_| {});
+        talk.ended();
+        vec![std::mem::take(&mut talk.heard)]
+    });
+}
+
+#[test]
+fn a_request_that_is_never_answered_does_not_keep_the_end_off() {
+    let (_folder, file) = Folder::with("t.py", "import time\nx = 1\nprint('end')\n");
+    let mut talk = Talk::with(&Which::Ours);
+    talk.initialize();
+    talk.start("launch", json!({"program": file, "console": "internalConsole"}), |talk| {
+        talk.breakpoints(&file, json!([{"line": 2}]));
+    });
+    let thread = talk.stopped();
+    let frame = talk.frame(&thread);
+    let slow = json!({"expression": "time.sleep(1000)", "value": "1", "frameId": frame});
+    let unanswered = talk.send("setExpression", slow);
+    let waiting = talk.send("threads", Value::Null);
+    talk.call("disconnect", json!({}));
+    for seq in [unanswered, waiting] {
+        let answered = talk.heard.iter().any(|message| message["request_seq"] == seq);
+        assert!(answered || seq == waiting, "the request at work is answered before the end");
+    }
+}
