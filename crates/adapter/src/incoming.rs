@@ -17,9 +17,18 @@ pub struct Request {
     pub arguments: Value,
 }
 
+/// What the client says to a request of the adapter's.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub request_seq: i64,
+    /// Why not, if not.
+    pub refused: Option<String>,
+}
+
 #[derive(Debug)]
 pub enum Message {
     Request(Request),
+    Answer(Answer),
     /// What is no request, and why. Who sends such a thing waits for no answer.
     Broken(String),
 }
@@ -35,20 +44,26 @@ pub enum ReadError {
 
 impl Message {
     fn from_bytes(bytes: &[u8]) -> Message {
-        match Request::from_bytes(bytes) {
-            Ok(request) => Message::Request(request),
-            Err(why) => Message::Broken(why),
-        }
+        let read = serde_json::from_slice(bytes).map_err(|error| error.to_string());
+        let message = read.and_then(|message: Value| match message["type"].as_str() {
+            Some("request") => Request::of(message).map(Message::Request),
+            Some("response") => Answer::of(&message).map(Message::Answer),
+            _ => Err(format!("its type is {}", message["type"])),
+        });
+        message.unwrap_or_else(Message::Broken)
+    }
+}
+
+impl Answer {
+    fn of(message: &Value) -> Result<Answer, String> {
+        let request_seq = message["request_seq"].as_i64().ok_or("it has no `request_seq`")?;
+        let why = || message["message"].as_str().unwrap_or("no reason was given").to_owned();
+        Ok(Answer { request_seq, refused: (message["success"] != true).then(why) })
     }
 }
 
 impl Request {
-    fn from_bytes(bytes: &[u8]) -> Result<Request, String> {
-        let mut message: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        // Answers look much like requests, and nothing was asked.
-        if message["type"] != "request" {
-            return Err(format!("its type is {}", message["type"]));
-        }
+    fn of(mut message: Value) -> Result<Request, String> {
         let seq = message["seq"].as_i64().ok_or("it has no `seq`")?;
         let command = message["command"].as_str().ok_or("it has no `command`")?.to_owned();
         Ok(Request { seq, command, arguments: message["arguments"].take() })
@@ -95,6 +110,7 @@ mod tests {
                 Message::Request(request) => {
                     format!("{} {} {}", request.seq, request.command, request.arguments)
                 }
+                Message::Answer(answer) => format!("answer to {}", answer.request_seq),
                 Message::Broken(why) => why,
             });
             ControlFlow::Continue(())
@@ -113,7 +129,8 @@ mod tests {
     fn requests_come_in_order_and_what_is_none_says_why() {
         let stream = framed(&[
             r#"{"seq":1,"type":"request","command":"next","arguments":{"threadId":1}}"#,
-            r#"{"seq":2,"type":"response","command":"next","success":true}"#,
+            r#"{"seq":2,"type":"response","request_seq":9,"command":"next","success":true}"#,
+            r#"{"seq":2,"type":"event","event":"next"}"#,
             r#"{"type":"request","command":"next"}"#,
             r#"{"seq":3,"type":"request"}"#,
             r#"{"seq":4,"type":"request","command":"threads"}"#,
@@ -124,7 +141,8 @@ mod tests {
             told,
             [
                 r#"1 next {"threadId":1}"#,
-                r#"its type is "response""#,
+                "answer to 9",
+                r#"its type is "event""#,
                 "it has no `seq`",
                 "it has no `command`",
                 "4 threads null"

@@ -6,5 +6,5 @@
 mod incoming;
 mod outgoing;
 
-pub use incoming::{Message, ReadError, Request, read};
+pub use incoming::{Answer, Message, ReadError, Request, read};
 pub use outgoing::Outgoing;

@@ -31,6 +31,11 @@ enum Envelope<'a> {
         #[serde(skip_serializing_if = "Value::is_null")]
         body: Value,
     },
+    Request {
+        seq: i64,
+        command: &'a str,
+        arguments: Value,
+    },
     Event {
         seq: i64,
         event: &'a str,
@@ -58,6 +63,13 @@ impl<W: Write> Outgoing<W> {
         let (request_seq, command) = (request.seq, request.command.as_str());
         let (seq, message) = (self.next(), Some(message));
         self.send(&Envelope::Response { seq, request_seq, command, success: false, message, body })
+    }
+
+    /// Asks the client for something; its answer comes under the number that is given back.
+    pub fn request(&mut self, command: &str, arguments: Value) -> std::io::Result<i64> {
+        let seq = self.next();
+        self.send(&Envelope::Request { seq, command, arguments })?;
+        Ok(seq)
     }
 
     pub fn event(&mut self, event: &str, body: Value) -> std::io::Result<()> {

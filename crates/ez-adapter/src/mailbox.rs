@@ -159,6 +159,7 @@ pub fn read(stream: impl Read + Send + 'static, mailbox: Mailbox) {
             mailbox.put(match message {
                 Message::Request(request) => Mail::Request(request),
                 Message::Broken(why) => Mail::Broken(why),
+                Message::Answer(_) => Mail::Broken("it answers what nobody asked".to_owned()),
             });
             ControlFlow::Continue(())
         });

@@ -35,7 +35,7 @@ impl<W: Write> Client<W> {
 /// The thread that reads the client. It ends with the client's stream, which it always reports last.
 pub(crate) fn read(input: impl Read, to: &SyncSender<Incoming>) {
     let ended = breakroom_adapter::read(input, |message| match message {
-        Message::Broken(_) => ControlFlow::Continue(()),
+        Message::Broken(_) | Message::Answer(_) => ControlFlow::Continue(()),
         Message::Request(request) => match to.send(Incoming::Request(request)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
