@@ -3,8 +3,11 @@
 //! One task, one `poll`: read what can be read, let the core decide, write what can be written.
 //! It ends when the session is over and no process of it is left.
 
+mod children;
 mod client_io;
+mod elsewhere;
 mod node_io;
+mod process_io;
 
 use std::future::poll_fn;
 use std::os::fd::OwnedFd;
@@ -15,18 +18,21 @@ use std::task::{Context as Waker, Poll};
 use std::time::{Duration, SystemTime};
 
 use breakroom_engines::{Context, Stop, Terminal};
-use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Reach, Session, Ticket, Time, Traveller};
+use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Reach, Session, Setup, Ticket, Time};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::choose;
+use crate::choose::Wanted;
 use crate::hello::Purpose;
-use crate::journal::{self, Follow, Page, Past};
-use crate::registry::{Registry, SessionId, Summary};
+use crate::journal::{Follow, Page, Past};
+use crate::preparing::Preparations;
+use crate::registry::{Registry, SessionId};
 use crate::secret;
 use crate::side_stream::SideStream;
 use crate::supervise::{self, Arrived, News, Sender};
+use children::Awaited;
 pub(crate) use client_io::Packed;
 use client_io::{ClientIo, Lingering};
 use node_io::NodeIo;
@@ -57,6 +63,16 @@ impl Door {
     }
 }
 
+/// Where a session is, and how it is found there.
+pub(crate) enum Home {
+    /// A hub of its own, which nobody else comes to.
+    Private,
+    Shared {
+        registry: Arc<Registry>,
+        id: SessionId,
+    },
+}
+
 pub(crate) struct Driver {
     session: Session,
     context: Context,
@@ -71,7 +87,9 @@ pub(crate) struct Driver {
     nodes: Vec<NodeIo>,
     /// Engines that are being started, to be called off if the session ends first.
     starting: Vec<(NodeId, tokio::task::AbortHandle)>,
+    awaited: Vec<Awaited>,
     terminals: Vec<TerminalIo>,
+    preparations: Preparations,
     /// Those who wait for an entry of the journal, each for its number.
     readers: Vec<(u64, oneshot::Sender<Page>)>,
     news: mpsc::UnboundedReceiver<News>,
@@ -105,16 +123,20 @@ impl std::ops::BitOrAssign for Step {
 }
 
 impl Driver {
-    /// `registry` has the other sessions of the hub; a private one has none.
+    /// `line` is where the session is spoken to from elsewhere.
     pub fn new(
         door: Door,
         context: Context,
         guard: PathBuf,
-        registry: Option<Arc<Registry>>,
+        home: Home,
+        line: (Sender, mpsc::UnboundedReceiver<News>),
     ) -> std::io::Result<Self> {
-        let reach = if registry.is_some() { Reach::Shared } else { Reach::Private };
-        let session = Session::new(choose::setup(&context, door.engine(), reach));
-        let (sender, news) = mpsc::unbounded_channel();
+        let (reach, id, registry) = match home {
+            Home::Private => (Reach::Private, None, None),
+            Home::Shared { registry, id } => (Reach::Shared, Some(id.0), Some(registry)),
+        };
+        let session = Session::new(Setup { id, ..choose::setup(&context, door.engine(), reach) });
+        let (sender, news) = line;
         let mut driver = Driver {
             session,
             context,
@@ -127,7 +149,9 @@ impl Driver {
             last_client: 0,
             nodes: Vec::new(),
             starting: Vec::new(),
+            awaited: Vec::new(),
             terminals: Vec::new(),
+            preparations: Preparations::default(),
             readers: Vec::new(),
             news,
             sender,
@@ -136,11 +160,6 @@ impl Driver {
         };
         driver.join(door)?;
         Ok(driver)
-    }
-
-    /// Where the session can be told to end.
-    pub fn sender(&self) -> Sender {
-        self.sender.clone()
     }
 
     fn join(&mut self, door: Door) -> std::io::Result<()> {
@@ -255,6 +274,9 @@ impl Driver {
             }
             step |= node.report_end(&mut self.session, self.began);
         }
+        if !self.awaited.is_empty() {
+            self.give_up_on_children();
+        }
         step
     }
 
@@ -288,11 +310,17 @@ impl Driver {
         while let Some(effect) = self.session.poll_effect() {
             step = Step::Again;
             match effect {
-                Effect::StartEngine { node, choice } => {
-                    let (context, guard) = (self.context.clone(), self.guard.clone());
-                    let task = supervise::start(node, choice, context, guard, self.sender.clone());
-                    self.starting.push((node, task));
+                Effect::StartEngine { node, choice, arguments } => {
+                    self.start_engine(node, Wanted { choice, arguments });
                 }
+                Effect::OpenChild { node, parent, opening } => self.open_child(node, parent, opening),
+                Effect::Prepare { ticket, command, arguments } => {
+                    let (guard, news) = (self.guard.clone(), self.sender.clone());
+                    if !self.preparations.begin(ticket, command, arguments, &self.context, guard, news) {
+                        self.on(Input::Prepared { ticket, result: Ok(None) });
+                    }
+                }
+                Effect::CallOff { ticket } => self.preparations.call_off(ticket),
                 Effect::StopEngine { node, grace, release } => self.stop(node, grace, release),
                 Effect::MoveClient { client, session } => {
                     supervise::find(client, session, self.registry.clone(), self.sender.clone());
@@ -309,6 +337,12 @@ impl Driver {
         step
     }
 
+    fn start_engine(&mut self, node: NodeId, wanted: Wanted) {
+        let (context, guard) = (self.context.clone(), self.guard.clone());
+        let task = supervise::start(node, wanted, context, guard, self.sender.clone());
+        self.starting.push((node, task));
+    }
+
     fn stop(&mut self, id: NodeId, grace: Duration, release: bool) {
         let how = if release { Stop::Release { grace } } else { Stop::End { grace } };
         for terminal in self.terminals.iter().filter(|terminal| terminal.node == id) {
@@ -319,6 +353,10 @@ impl Driver {
         }
         if let Some(at) = self.starting.iter().position(|(node, _)| *node == id) {
             self.starting.swap_remove(at).1.abort();
+            return self.on(node_io::called_off(id));
+        }
+        if let Some(at) = self.awaited.iter().position(|awaited| awaited.node == id) {
+            self.awaited.swap_remove(at).task.abort();
             self.on(node_io::called_off(id));
         }
     }
@@ -339,6 +377,7 @@ impl Driver {
                         Err(reason) => self.on(Input::NodeFailed { node, reason }),
                     }
                 }
+                News::Connected { node, outcome } => self.on_connected(node, outcome),
                 News::Exited { node, exit } => {
                     if let Some(node) = self.nodes.iter_mut().find(|known| known.id() == node) {
                         node.on_exit(exit);
@@ -350,6 +389,11 @@ impl Driver {
                         node.on_gone();
                     }
                 }
+                News::Prepared { ticket, result } => {
+                    self.preparations.over(ticket);
+                    self.on(Input::Prepared { ticket, result });
+                }
+                News::Progress { ticket, text } => self.on(Input::Progress { ticket, text }),
                 News::Terminal { ticket, node, outcome } => self.take_terminal(ticket, node, outcome),
                 News::Join { door, reply } => {
                     // Whoever asked may have given up; then its connection is seen to be closed.
@@ -374,59 +418,6 @@ impl Driver {
             }
         }
         step
-    }
-
-    /// Answers those who wait for something that has happened by now.
-    fn tell_readers(&mut self) {
-        if self.readers.is_empty() {
-            return;
-        }
-        let next = self.session.journal().next();
-        let waiting = std::mem::take(&mut self.readers);
-        let (served, waiting) = waiting.into_iter().partition::<Vec<_>, _>(|(from, _)| *from < next);
-        self.readers = waiting;
-        for (from, reply) in served {
-            let _ = reply.send(self.page(from));
-        }
-    }
-
-    fn page(&self, from: u64) -> Page {
-        journal::page(self.session.journal(), from, self.began_at)
-    }
-
-    /// Sends a client to the session that was found for it.
-    fn let_go(&mut self, id: ClientId, session: Result<Sender, String>) {
-        let session = match session {
-            Ok(session) => session,
-            Err(reason) => return self.on(Input::MoveRefused { client: id, reason }),
-        };
-        if session.same_channel(&self.sender) {
-            return self.on(Input::AlreadyHere { client: id });
-        }
-        let Some(at) = self.clients.iter().position(|client| client.id() == id) else { return };
-        let Some(traveller) = self.session.depart(id) else { return };
-        match self.clients.swap_remove(at).pack() {
-            // A session that ended meanwhile drops the connection, as it would have a moment later.
-            Ok(packed) => drop(session.send(News::Arrive { packed, traveller: Box::new(traveller) })),
-            Err(error) => tracing::warn!("a client was lost on its way to another session: {error}"),
-        }
-    }
-
-    fn take_in(&mut self, packed: Packed, traveller: Box<Traveller>) {
-        self.last_client += 1;
-        let id = ClientId(self.last_client);
-        match ClientIo::unpack(id, packed) {
-            Ok(client) => {
-                self.clients.push(client);
-                self.on(Input::ClientArrived { client: id, traveller });
-            }
-            Err(error) => tracing::warn!("a client from another session was lost: {error}"),
-        }
-    }
-
-    fn describe(&self, id: SessionId) -> Summary {
-        let breakroom_session::Description { name, state, engine, clients, nodes } = self.session.describe();
-        Summary { id, name, state: state.to_owned(), engine, clients, nodes, version: None }
     }
 
     fn take_engine(
@@ -460,7 +451,8 @@ impl Driver {
         for terminal in &self.terminals {
             let _ = terminal.orders.send(Stop::End { grace: Duration::ZERO });
         }
-        self.terminals.is_empty() && self.nodes.iter().all(NodeIo::is_gone)
+        self.preparations.call_off_all();
+        self.preparations.is_empty() && self.terminals.is_empty() && self.nodes.iter().all(NodeIo::is_gone)
     }
 
     /// Wakes the session when its next deadline is due. A deadline that moved away is noticed when the timer fires:
@@ -483,7 +475,12 @@ impl Driver {
         }
         self.armed = None;
         let heard = self.hears_engines();
-        self.nodes.iter_mut().for_each(|node| node.on_timer(heard));
+        let visits = self.nodes.iter().filter_map(NodeIo::host);
+        let keepers: Vec<_> = visits.chain(self.awaited.iter().map(Awaited::host)).collect();
+        for node in &mut self.nodes {
+            let visited = keepers.contains(&node.id());
+            node.on_timer(heard, visited);
+        }
         self.clients.iter_mut().for_each(|client| client.on_timer(&mut self.session, self.began));
         self.on(Input::Timer);
         Poll::Ready(())

@@ -144,6 +144,11 @@ impl Endpoint {
         }
     }
 
+    /// Whether the peer sees it when only our direction is closed.
+    pub fn is_socket(&self) -> bool {
+        Rc::ptr_eq(&self.input, &self.output)
+    }
+
     /// Says that nothing more will be written. False if the connection is no socket: then closing it says so.
     pub fn shut_down(&self) -> bool {
         rustix::net::shutdown(self.output.get_ref(), rustix::net::Shutdown::Write).is_ok()

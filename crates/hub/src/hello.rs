@@ -30,7 +30,7 @@ pub struct Hello {
 }
 
 /// How every hello begins, in every version: the names of these members never change, nor those of [`Lasting`], of
-/// [`Summary`] and of the welcomes `sessions` and `refused`.
+/// [`Summary`] (members may be added) and of the welcomes `sessions` and `refused`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Opening {
     pub protocol: u32,

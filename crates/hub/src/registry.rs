@@ -9,6 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use breakroom_session::NodeDescription;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
@@ -42,9 +43,28 @@ pub struct Summary {
     /// The names of its clients.
     pub clients: Vec<String>,
     pub nodes: usize,
+    /// Its nodes, parents before their children. Empty if the hub that holds it does not tell.
+    pub tree: Vec<NodeSummary>,
     /// The version of the hub that holds it, if it is not this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+}
+
+/// One node of a session's tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NodeSummary {
+    pub id: u32,
+    pub parent: Option<u32>,
+    pub name: String,
+    pub engine: String,
+    pub state: String,
+}
+
+impl From<NodeDescription> for NodeSummary {
+    fn from(NodeDescription { id, parent, name, engine, state }: NodeDescription) -> Self {
+        NodeSummary { id, parent, name, engine, state: state.to_owned() }
+    }
 }
 
 impl Summary {

@@ -3,8 +3,10 @@
 //! It becomes output events where it is the debuggee's, and is remembered for the moment a failure must be
 //! explained where it is the adapter's. Characters that a read cuts in two are put together again.
 
+use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use rustix::io::Errno;
@@ -93,6 +95,9 @@ fn whole_characters(text: &[u8]) -> usize {
     }
     text.len()
 }
+
+/// The last words of a process that several connections speak to.
+pub(crate) type SharedWords = Rc<RefCell<LastWords>>;
 
 /// The last lines of an adapter's stderr.
 #[derive(Default)]

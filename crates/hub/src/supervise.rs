@@ -6,16 +6,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use breakroom_engines::{Context, EnvVar, Exit, Stop, Supervised, Terminal, run_in_pty};
-use breakroom_session::{
-    ClientId, EngineChoice, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller, Verb,
-};
+use breakroom_engines::{Connection, Context, EnvVar, Exit, Place, Stop, Supervised, Terminal, run_in_pty};
+use breakroom_session::{ClientId, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller, Verb};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-use crate::choose::choose;
+use crate::choose::{Wanted, choose};
 use crate::daemons;
 use crate::driver::{Door, Packed};
 use crate::journal::{Follow, Page};
@@ -26,6 +25,11 @@ pub(crate) enum News {
     Started {
         node: NodeId,
         outcome: Result<Box<Arrived>, String>,
+    },
+    /// What became of a connection to a server that was there.
+    Connected {
+        node: NodeId,
+        outcome: Result<Connection, String>,
     },
     /// The engine's own process ended.
     Exited {
@@ -40,6 +44,16 @@ pub(crate) enum News {
         ticket: Ticket,
         node: NodeId,
         outcome: Result<Terminal, String>,
+    },
+    /// What came of looking at a launch.
+    Prepared {
+        ticket: Ticket,
+        result: Result<Option<Value>, String>,
+    },
+    /// A line to show meanwhile.
+    Progress {
+        ticket: Ticket,
+        text: String,
     },
     /// A client wants to take part.
     Join {
@@ -94,26 +108,37 @@ pub(crate) type Sender = mpsc::UnboundedSender<News>;
 
 pub(crate) fn start(
     node: NodeId,
-    choice: EngineChoice,
+    wanted: Wanted,
     context: Context,
     guard: PathBuf,
     news: Sender,
 ) -> AbortHandle {
     let task = tokio::task::spawn_local(async move {
-        let outcome = start_engine(choice, &context, guard).await.map(Box::new);
+        let outcome = start_engine(wanted, &context, guard).await.map(Box::new);
         // The driver is gone: dropping the engine ends it.
         let _ = news.send(News::Started { node, outcome });
     });
     task.abort_handle()
 }
 
-async fn start_engine(choice: EngineChoice, context: &Context, guard: PathBuf) -> Result<Arrived, String> {
+/// Makes a connection for a child, to the first of these places that answers.
+pub(crate) fn connect(node: NodeId, places: Vec<Place>, patience: Duration, news: Sender) -> AbortHandle {
+    let task = tokio::task::spawn_local(async move {
+        let met = breakroom_engines::connect(&places, patience).await;
+        let outcome = met.map_err(|error| error.to_string());
+        let _ = news.send(News::Connected { node, outcome });
+    });
+    task.abort_handle()
+}
+
+async fn start_engine(wanted: Wanted, context: &Context, guard: PathBuf) -> Result<Arrived, String> {
     // Looking for an adapter may run a program, and that must not keep other sessions waiting.
     let surroundings = context.clone();
-    let chosen = tokio::task::spawn_blocking(move || choose(choice, &surroundings)).await;
-    let (spec, facts) = chosen.map_err(|error| error.to_string())??;
+    let chosen = tokio::task::spawn_blocking(move || choose(wanted, &surroundings)).await;
+    let (spec, mut facts) = chosen.map_err(|error| error.to_string())??;
     let started = breakroom_engines::start(&spec, context, &guard).await;
     let engine = started.map_err(|error| format!("{} could not be started: {error}", spec.name))?;
+    facts.address = engine.place.as_ref().map(ToString::to_string);
     Ok(Arrived { engine, facts, debuggee_stdio: spec.debuggee_stdio, banner: spec.banner })
 }
 

@@ -9,7 +9,7 @@ use breakroom_engines::Context;
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 
-use crate::driver::{Door, Driver};
+use crate::driver::{Door, Driver, Home};
 use crate::registry::Registry;
 
 pub(crate) struct Job {
@@ -71,11 +71,16 @@ impl Worker {
 /// One session from beginning to end. Should it panic, it alone ends: what it owned is dropped, and with that its
 /// guards end its processes.
 async fn live(job: Job, guard: PathBuf, registry: &Arc<Registry>) {
-    let driver = match Driver::new(job.door, job.context, guard, Some(registry.clone())) {
+    let (sender, news) = mpsc::unbounded_channel();
+    let id = registry.enter(sender.clone());
+    let home = Home::Shared { registry: registry.clone(), id: id.clone() };
+    let driver = match Driver::new(job.door, job.context, guard, home, (sender, news)) {
         Ok(driver) => driver,
-        Err(error) => return tracing::warn!("a client could not be taken over: {error}"),
+        Err(error) => {
+            registry.leave(&id, None);
+            return tracing::warn!("a client could not be taken over: {error}");
+        }
     };
-    let id = registry.enter(driver.sender());
     let ended = tokio::task::spawn_local(driver.run()).await;
     if let Err(error) = &ended {
         tracing::error!("a session ended by an error of the hub: {error}");
