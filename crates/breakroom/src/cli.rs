@@ -7,9 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use breakroom_door_dap::{Hub, Options, Place, Session};
+use breakroom_engines::Installed;
 use breakroom_hub::Which;
+use breakroom_launch::attach::Object;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use serde_json::Value;
+
+use crate::fixing::Consent;
 
 /// One live debug session for every editor, agent and debugger.
 ///
@@ -37,7 +41,8 @@ pub enum Command {
     },
     /// Debug a program here in the terminal.
     ///
-    /// The debugger is chosen by the file. Commands can be piped in: `printf 'break 3\ncontinue\nbt\n' | breakroom run t.py`.
+    /// The debugger is chosen by the file; what has to be built is built first. A folder means the project in it. Without a
+    /// file it says what could be run here. Commands can be piped in: `printf 'break 3\ncontinue\nbt\n' | breakroom run t.py`.
     Run(RunArgs),
     /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
     Dap(DapArgs),
@@ -45,9 +50,15 @@ pub enum Command {
     /// called so.
     #[command(subcommand)]
     Ez(crate::ez::Ez),
+    /// The Python engine: what stands in the place of debugpy's adapter.
+    #[command(subcommand, hide = true)]
+    Python(crate::python::Python),
     /// List the live sessions.
     Ls {
-        /// Print an array of objects for programs.
+        /// Show what each session consists of: the program and every process and worker of it that is debugged.
+        #[arg(long)]
+        tree: bool,
+        /// Print an array of objects for programs, each with its tree.
         #[arg(long)]
         json: bool,
     },
@@ -82,10 +93,19 @@ pub enum Command {
         /// Print an array of objects for programs.
         #[arg(long)]
         json: bool,
+        /// Install these debuggers into a folder of ours, in the versions we know, after saying what will be done.
+        #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with = "json")]
+        fix: Vec<String>,
+        /// Do not ask before installing.
+        #[arg(short, long, requires = "fix")]
+        yes: bool,
+        /// Install them into our folder even if there are others on this machine.
+        #[arg(long, requires = "fix")]
+        ours: bool,
     },
-    /// Trust the commands in this project's `.breakroom.toml`, as it is now.
+    /// Trust the commands in this project's `.breakroom.toml` and `.vscode`, as they are now.
     Trust {
-        /// The file, by default the nearest one in this folder or above.
+        /// The file or folder, by default the nearest ones in this folder or above.
         file: Option<PathBuf>,
     },
     /// Run the hub in the foreground. Doors start it by themselves when they need it.
@@ -97,14 +117,23 @@ pub enum Command {
         #[arg(long, hide = true)]
         inherited: bool,
     },
+    /// The adapter that starts several programs as one session, on stdin and stdout.
+    #[command(hide = true)]
+    Group {
+        #[command(subcommand)]
+        what: Group,
+    },
+    /// Pass stdin and stdout on to a server.
+    #[command(hide = true)]
+    Relay { address: String },
     /// Print the completions of a shell: bash, zsh, fish, elvish or powershell.
     Completions { shell: clap_complete::Shell },
 }
 
 #[derive(Args)]
 pub struct RunArgs {
-    /// The program: a script, or an executable with debug information.
-    pub file: PathBuf,
+    /// The program: a script, a source file, an executable with debug information, or a project's folder.
+    pub file: Option<PathBuf>,
     /// Its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
@@ -115,6 +144,18 @@ pub struct RunArgs {
     /// The debugger, if not the one the file suggests.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
+    /// A configuration or compound of `.vscode/launch.json`; FILE is then what `${file}` means in it.
+    #[arg(short, long, value_name = "NAME", conflicts_with_all = ["kind", "attach", "core", "target"])]
+    pub configuration: Option<String>,
+    /// Which of a project's programs.
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
+    /// Debug a process that runs already, or a debug server that listens.
+    #[arg(long, value_name = "PID|HOST:PORT", value_parser = object, conflicts_with_all = ["file", "core", "target"])]
+    pub attach: Option<Object>,
+    /// Look at what a program left when it crashed; FILE is the program.
+    #[arg(long, value_name = "CORE", conflicts_with = "target")]
+    pub core: Option<PathBuf>,
     /// An argument of the launch that this debugger knows, such as `history=false` for EZ (nothing is remembered, so the
     /// program runs faster and cannot go back) or `justMyCode=false` for Python. May be repeated.
     #[arg(long = "launch", value_name = "KEY=JSON", value_parser = launch_argument)]
@@ -126,6 +167,11 @@ pub struct RunArgs {
     pub me: MyName,
     #[command(flatten)]
     pub hub: HubArgs,
+}
+
+#[derive(Subcommand)]
+pub enum Group {
+    Dap,
 }
 
 /// One member of the launch request.
@@ -198,13 +244,23 @@ impl Command {
             Command::Run(args) => crate::run::run(args),
             Command::Dap(args) => dap(args),
             Command::Ez(ez) => ez.perform(),
-            Command::Ls { json } => crate::sessions::list(json),
+            Command::Python(python) => python.perform(),
+            Command::Ls { tree, json } => crate::sessions::list(crate::sessions::Shown::of(tree, json)),
             Command::Attach(args) => crate::run::attach(args),
             Command::Log { session, follow, json } => crate::log::log(session, follow, json),
             Command::Kill { session, all: _ } => crate::sessions::end(session.map_or(Which::All, Which::One)),
-            Command::Doctor { json } => crate::doctor::doctor(json),
+            Command::Doctor { json, fix, .. } if fix.is_empty() => crate::doctor::doctor(json),
+            Command::Doctor { fix, yes, ours, .. } => {
+                let consent = if yes { Consent::Given } else { Consent::Ask };
+                crate::fixing::fix(&fix, consent, if ours { Installed::ByUs } else { Installed::Anywhere })
+            }
             Command::Trust { file } => crate::doctor::trust(file),
             Command::Serve { idle_exit, inherited } => crate::serve::serve(idle_exit, inherited),
+            Command::Group { what: Group::Dap } => {
+                breakroom_group_adapter::serve(std::io::stdin(), std::io::stdout());
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Relay { address } => crate::relay::relay(&address),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "breakroom", &mut std::io::stdout());
                 Ok(ExitCode::SUCCESS)
@@ -236,6 +292,17 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     let mut addresses =
         text.to_socket_addrs().map_err(|error| format!("{error}; write it as 127.0.0.1:0"))?;
     addresses.next().ok_or_else(|| "that name has no address; write it as 127.0.0.1:0".to_owned())
+}
+
+fn object(text: &str) -> Result<Object, String> {
+    let hint = "write a process's number, or HOST:PORT";
+    if let Ok(pid) = text.parse() {
+        return Ok(Object::Process(pid));
+    }
+    let (host, port) = text.rsplit_once(':').ok_or(hint)?;
+    let port = port.parse().map_err(|_| hint)?;
+    let host = if host.is_empty() { "127.0.0.1" } else { host };
+    Ok(Object::Address { host: host.to_owned(), port })
 }
 
 fn launch_argument(text: &str) -> Result<LaunchArgument, String> {

@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result};
-use breakroom_engines::{Catalog, CatalogError, Context, Entry};
+use anyhow::Result;
+use breakroom_engines::{Catalog, CatalogError, Context, EditorFolder, Entry};
 use serde_json::{Value, json};
 
 pub fn doctor(as_json: bool) -> Result<ExitCode> {
@@ -74,6 +74,7 @@ impl Finding<'_> {
             "version": version,
             "reason": reason,
             "install": install,
+            "fix": install.filter(|_| !self.entry.fix.is_empty()).map(|_| format!("breakroom doctor --fix {}", self.entry.name)),
         })
     }
 
@@ -86,7 +87,13 @@ impl Finding<'_> {
             }
             Outcome::Missing { install: Some(install), .. } => {
                 println!("{} {name:<14} not found  ({languages})", mark("--", "33"));
-                println!("   install it with: {install}");
+                let by_hand = if self.entry.fix.is_empty() {
+                    "   install it by hand:"
+                } else {
+                    println!("   install it with: breakroom doctor --fix {name}");
+                    "   or by hand:"
+                };
+                println!("{by_hand} {install}");
             }
             Outcome::Missing { reason, install: None } => {
                 println!("{} {name:<14} {reason}  ({languages})", mark("--", "33"));
@@ -103,11 +110,32 @@ fn mark(text: &str, colour: &str) -> String {
     }
 }
 
+/// Trusts a project's own file and its editor's folder, or the one of them that is named.
 pub fn trust(file: Option<PathBuf>) -> Result<ExitCode> {
     let context = Context::of_this_process();
+    let named = file.is_some();
     let nearest = || Some(Catalog::load(&context).ok()?.project()?.path.clone());
-    let file = file.or_else(nearest).context("there is no .breakroom.toml in this folder or above")?;
-    let trusted = breakroom_engines::trust(&file, &context)?;
-    println!("{} is trusted as it is now; a change has to be trusted again.", trusted.display());
+    let is_editors = |path: &PathBuf| path.file_name().is_some_and(|name| name == ".vscode");
+    let folder = match &file {
+        Some(file) if is_editors(file) => context.cwd.join(file).parent().map(PathBuf::from),
+        Some(_) => None,
+        None => Some(context.cwd.clone()),
+    };
+    let editors = folder.map(|folder| EditorFolder::nearest(&folder, &context)).transpose()?.flatten();
+    let own = file.filter(|file| !is_editors(file)).or_else(|| nearest().filter(|_| !named));
+    let mut trusted = Vec::new();
+    if let Some(own) = own {
+        trusted.push(breakroom_engines::trust(&own, &context)?);
+    }
+    if let Some(editors) = editors {
+        editors.trust(&context)?;
+        trusted.push(editors.path);
+    }
+    if trusted.is_empty() {
+        anyhow::bail!("there is no .breakroom.toml and no .vscode in this folder or above");
+    }
+    for path in trusted {
+        println!("{} is trusted as it is now; a change has to be trusted again.", path.display());
+    }
     Ok(ExitCode::SUCCESS)
 }

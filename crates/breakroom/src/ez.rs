@@ -118,10 +118,15 @@ pub fn parse(arguments: Vec<OsString>) -> Cli {
     }
 }
 
-/// `serve` is excepted: doors start the hub by this program's own path, whatever its name is.
+/// Doors start the hub, and the hub engines of our own, by this program's path, whatever its name is.
+const OUR_OWN: [&[&str]; 3] = [&["serve"], &["ez", "dap"], &["python", "dap"]];
+
 fn is_for_ez(arguments: &[OsString]) -> bool {
-    let program = arguments.first().map(Path::new).and_then(Path::file_stem);
-    program.is_some_and(|name| name == "ez") && arguments.get(1).is_none_or(|word| word != "serve")
+    let Some((program, words)) = arguments.split_first() else { return false };
+    let begins_with =
+        |own: &[&str]| words.len() >= own.len() && words.iter().zip(own).all(|(word, own)| word == own);
+    Path::new(program).file_stem().is_some_and(|name| name == "ez")
+        && !OUR_OWN.iter().any(|own| begins_with(own))
 }
 
 #[cfg(test)]
@@ -133,5 +138,6 @@ mod tests {
         let of = |line: &[&str]| is_for_ez(&line.iter().map(OsString::from).collect::<Vec<_>>());
         assert!(of(&["/usr/bin/ez", "debugserver", "t.ez"]) && of(&["ez.exe"]));
         assert!(!of(&["breakroom", "ls"]) && !of(&["/usr/bin/ez", "serve"]));
+        assert!(!of(&["/usr/bin/ez", "python", "dap"]) && of(&["/usr/bin/ez", "python"]));
     }
 }

@@ -115,9 +115,10 @@ fn visible(line: &str) -> String {
 /// A label that every line of a text gets, and the text. Only what was printed has several lines.
 fn told(entry: &Entry) -> (Tone, String, String) {
     let (tone, text) = match entry {
-        Entry::Output { category, text } => {
+        Entry::Output { category, text, node } => {
             let tone = if category == "stderr" { Tone::Alarm } else { Tone::Usual };
-            return (tone, format!("{category} | "), text.clone());
+            let node = node.as_ref().map(|node| format!(" of {node}")).unwrap_or_default();
+            return (tone, format!("{category}{node} | "), text.clone());
         }
         Entry::Stderr { engine, text } => {
             return (Tone::Aside, format!("stderr of {engine} | "), text.clone());
@@ -144,10 +145,11 @@ fn told(entry: &Entry) -> (Tone, String, String) {
         Entry::Breakpoints { client, source, count } => {
             (Tone::Usual, format!("{client} set breakpoints: {source}: {count}"))
         }
-        Entry::Stopped { reason, thread, description, text } => {
+        Entry::Stopped { reason, thread, description, text, node } => {
             let thread = thread.map(|thread| format!(" in thread {thread}")).unwrap_or_default();
+            let node = node.as_ref().map(|node| format!(" of {node}")).unwrap_or_default();
             let description = description.as_ref().filter(|description| *description != reason).cloned();
-            let said = format!("stopped{thread}: {reason}{}{}", because(&description), because(text));
+            let said = format!("stopped{thread}{node}: {reason}{}{}", because(&description), because(text));
             (Tone::Important, said)
         }
         Entry::Place { thread, function, source, line } => {
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn each_line_of_an_output_has_its_time_and_category() {
-        let output = Entry::Output { category: "stdout".into(), text: "a\nb \x1b[2J\n".into() };
+        let output = Entry::Output { category: "stdout".into(), text: "a\nb \x1b[2J\n".into(), node: None };
         assert_eq!(plain(output), "00:00:01.000Z  stdout | a\n00:00:01.000Z  stdout | b \\u{1b}[2J\n");
     }
 

@@ -2,50 +2,33 @@
 //!
 //! What is shown and asked is the terminal door's business; here is only what it cannot know itself.
 
+mod beginning;
+
 use std::io::{BufReader, IsTerminal};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use breakroom_door_dap::{Hub, Session};
-use breakroom_door_terminal::{Client, Ending, Outcome, Place, Request, Setup, Spot, run_with};
-use breakroom_engines::{Catalog, Context, Entry};
-use serde_json::{Value, json};
+use breakroom_door_terminal::{Client, Ending, Outcome, Request, Setup, run_with};
+use breakroom_engines::Context;
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{AttachArgs, RunArgs};
 use crate::local::Local;
+use beginning::{Beginning, beginning, list};
 
 pub fn run(args: RunArgs) -> Result<ExitCode> {
     let context = Context::of_this_process();
-    let catalog = Catalog::load(&context)?;
-    let file = context.cwd.join(&args.file);
-    if !file.exists() {
-        anyhow::bail!("there is no {}; name a script or an executable", args.file.display());
-    }
-    let entry = match &args.kind {
-        Some(kind) => catalog.by_type(kind).ok_or_else(|| catalog.unknown_type(kind))?,
-        None => catalog.by_file(&file)?,
+    let Beginning { session, launch, request } = match beginning(&args, &context)? {
+        Some(beginning) => beginning,
+        None => return list(&context),
     };
-    // Asked here already, so that a missing debugger is told before anything is started.
-    entry.find(&context)?;
-    refuse_lines_of_nothing(entry, &args)?;
-    if std::io::stderr().is_terminal() {
-        eprintln!("starting {} ...", entry.name);
-    }
-    let mut launch = Value::Object(entry.launch_for(&file, &args.args, &context));
-    for argument in args.launch {
-        launch[argument.key] = argument.value;
-    }
-    launch["breakroom"] = json!({"events": true});
-    if let Some(name) = args.name {
-        launch["breakroom"]["name"] = name.into();
-    }
-    let session = Session::New { engine: Some(entry.name.clone()) };
     let me = args.me.or_the_terminals();
     let outcome = front(args.hub.hub(), session, |colour, interactive| Setup {
         launch,
-        request: Request::Launch,
+        request,
         breakpoints: args.breakpoints,
         stop_at_entry: false,
         colour,
@@ -105,17 +88,6 @@ pub fn name_of_this_terminal() -> String {
             format!("terminal on {}", path.strip_prefix("/dev/").unwrap_or(&path))
         }
         None => format!("terminal {}", std::process::id()),
-    }
-}
-
-/// A bare line means the program's own file, and an executable has no lines.
-fn refuse_lines_of_nothing(entry: &Entry, args: &RunArgs) -> Result<()> {
-    let bare = |place: &&Place| matches!(place.spot, Spot::Line { file: None, .. });
-    match args.breakpoints.iter().find(bare) {
-        Some(Place { spot: Spot::Line { line, .. }, .. }) if entry.executables => {
-            anyhow::bail!("--break {line}: in which file? Write FILE:{line}, or the name of a function")
-        }
-        _ => Ok(()),
     }
 }
 

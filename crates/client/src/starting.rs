@@ -28,8 +28,20 @@ impl Client {
         arguments: Value,
         configure: impl FnOnce(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.start_watched(request, arguments, |_| Ok(()), configure)
+    }
+
+    /// As [`start`](Self::start), with `meanwhile` called whenever something has come before the debugger is ready: a build
+    /// may take its time, and be called off.
+    pub fn start_watched<E: From<Error>>(
+        &mut self,
+        request: Request,
+        arguments: Value,
+        meanwhile: impl FnMut(&mut Self) -> Result<(), E>,
+        configure: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
         let launch = self.send(request.command(), arguments)?;
-        let launched = self.wait_for_initialized(launch, request)?;
+        let launched = self.wait_for_initialized(launch, request, meanwhile)?;
         configure(self)?;
         self.set_exception_breakpoints()?;
         let done = match self.can("supportsConfigurationDoneRequest") {
@@ -47,10 +59,17 @@ impl Client {
     }
 
     /// True if the launch was answered before; a failed launch is never followed by `initialized`.
-    fn wait_for_initialized(&mut self, launch: RequestId, request: Request) -> Result<bool, Error> {
+    fn wait_for_initialized<E: From<Error>>(
+        &mut self,
+        launch: RequestId,
+        request: Request,
+        mut meanwhile: impl FnMut(&mut Self) -> Result<(), E>,
+    ) -> Result<bool, E> {
         let deadline = Instant::now() + LAUNCH_PATIENCE;
         let mut launched = false;
         loop {
+            // Before any look of ours: what it takes in must be seen before anything is waited for.
+            meanwhile(self)?;
             // Looked at first, since the look takes in what has come, and the answer may be among it.
             let initialized = self.take(|happening| happening.is_event("initialized")).is_some();
             if !launched && self.is_answered(launch) {

@@ -4,7 +4,7 @@
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use breakroom_client::{Client, Error, Messages, Typed};
+use breakroom_client::{Client, Error, Messages, Request, Typed};
 use serde_json::{Value, json};
 
 use breakroom_testkit::scripted::{self as peer, Say};
@@ -67,6 +67,29 @@ fn a_message_that_is_not_json_costs_only_itself() {
     assert_eq!(client.request("threads", json!({})).unwrap(), 1);
     let event = client.next_event(Duration::from_secs(30)).unwrap();
     assert!(event.body["output"].as_str().unwrap().contains("not JSON"));
+}
+
+#[test]
+fn what_was_taken_in_while_a_launch_is_watched_is_not_waited_for_again() {
+    let (mut client, _) = client(|command, _| match command {
+        "launch" => vec![
+            Say::Event("initialized", Value::Null),
+            Say::Event("mark", Value::Null),
+            Say::Answer(Value::Null),
+        ],
+        _ => vec![Say::Answer(json!({}))],
+    });
+    client.initialize("python", "Ann").unwrap();
+    let mut marked = false;
+    let meanwhile = |client: &mut Client| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !marked {
+            assert!(Instant::now() < deadline, "the mark has not come");
+            marked = client.take(|happening| happening.is_event("mark")).is_some();
+        }
+        Ok::<_, Error>(())
+    };
+    client.start_watched(Request::Launch, json!({}), meanwhile, |_| Ok(())).unwrap();
 }
 
 #[test]

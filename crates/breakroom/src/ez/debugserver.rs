@@ -72,9 +72,8 @@ fn wait_until_nobody_reads() {
 fn open(program: &Path, folder: &Path, hub: Hub, context: &Context) -> Result<Connection> {
     let context = Context { cwd: folder.to_owned(), ..context.clone() };
     let catalog = Catalog::load(&context)?;
-    let entry = catalog.by_file(program)?;
     // Asked here already, so that a missing debugger is told before anything is started.
-    entry.find(&context)?;
+    let (entry, _) = catalog.installed_for_file(program, &context)?;
     let launch = Value::Object(entry.launch_for(program, &[], &context));
     connect(hub, Session::New { engine: Some(entry.name.clone()) }, entry.kind(), Request::Launch, launch)
 }

@@ -11,6 +11,8 @@ pub enum Error {
     Input { reason: String },
     #[error("nothing can be shown: {source}; is the terminal still there?")]
     Show { source: std::io::Error },
+    #[error("called off; nothing was started")]
+    CalledOff,
     #[error("there is no {what}; {advice}")]
     Missing { what: String, advice: String },
     #[error("{name} cannot be watched: {reason}")]
@@ -64,7 +66,7 @@ impl Error {
             | Self::Runs { .. }
             | Self::Moved { .. }
             | Self::OnlyObserves { .. } => true,
-            Self::Input { .. } | Self::Show { .. } => false,
+            Self::Input { .. } | Self::Show { .. } | Self::CalledOff => false,
         }
     }
 

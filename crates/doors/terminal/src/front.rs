@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::view::{Paint, Screen};
 use crate::{Ending, Outcome, Place, Request, Setup, Spot};
 use breakroom_client::model;
-use breakroom_client::{Client, Event};
+use breakroom_client::{Client, Event, Happening};
 use company::{Mover, plain_goodbye};
 use stop::Stop;
 use turn::{Line, Turn};
@@ -155,8 +155,9 @@ impl<'a, O: Write> Front<'a, O> {
             self.breakpoints.take_over(&listed);
         }
         let mut refusals = Vec::new();
-        let breakpoints = &mut self.breakpoints;
-        self.client.start(self.setup.request, arguments, |client| {
+        let (breakpoints, screen) = (&mut self.breakpoints, &mut self.screen);
+        let meanwhile = |client: &mut Client| show_preparation(client, screen);
+        self.client.start_watched(self.setup.request, arguments, meanwhile, |client| {
             refusals = breakpoints.send_all(client)?;
             Ok::<_, Error>(())
         })?;
@@ -256,6 +257,18 @@ impl<'a, O: Write> Front<'a, O> {
         };
         stopped_in.or_else(|| self.setup.launch["program"].as_str().map(absolute))
     }
+}
+
+/// A build says what it does while it does it, and Ctrl-C ends it.
+fn show_preparation<O: Write>(client: &mut Client, screen: &mut Screen<'_, O>) -> Result<(), Error> {
+    if client.take(|happening| matches!(happening, Happening::Interrupt)).is_some() {
+        return Err(Error::CalledOff);
+    }
+    let is_console = |happening: &Happening| matches!(happening, Happening::Event(event) if event.name == "output" && event.body["category"] == "console");
+    while let Some(Happening::Event(event)) = client.take(is_console) {
+        screen.console(event.body["output"].as_str().unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 fn absolute(file: &str) -> String {
