@@ -24,7 +24,7 @@ fn run(desk: &Desk, arguments: &[&str], commands: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Stops at the mark, looks around, goes on to the end. The exit code is the program's, if its debugger tells it.
+/// Stops at the mark, looks around, goes on to the end. The exit code is the program's.
 fn run_to_the_end(program: Program, source: &Path, file: &Path, desk: &Desk, hub: &[&str], code: i32) {
     let place = format!("{}:{}", source.display(), program.line("add"));
     let mut arguments = vec!["--break", &place];
@@ -72,8 +72,7 @@ fn a_go_file_is_debugged_with_piped_commands() {
     for name in ["go.mod", "main.go"] {
         std::fs::copy(source.with_file_name(name), folder.join(name)).unwrap();
     }
-    // Delve tells no exit code.
-    run_to_the_end(Program::Go, &folder.join("main.go"), Path::new("main.go"), &desk, &[], 0);
+    run_to_the_end(Program::Go, &folder.join("main.go"), Path::new("main.go"), &desk, &[], 7);
     desk.leave(Hub::Shared);
 }
 
@@ -82,8 +81,8 @@ fn a_file_that_cannot_be_debugged_is_refused_with_what_to_do() {
     let desk = Desk::new();
     let work = desk.sandbox.work();
     std::fs::write(work.join("notes.txt"), "nothing\n").unwrap();
-    std::fs::write(work.join("t.c"), "int main(void) { return 0; }\n").unwrap();
-    for (file, part) in [("missing.py", "missing.py"), ("notes.txt", "*.py"), ("t.c", "compile")] {
+    std::fs::create_dir(work.join("empty")).unwrap();
+    for (file, part) in [("missing.py", "missing.py"), ("notes.txt", "*.py"), ("empty", "no project")] {
         let output = run(&desk, &["--private", file], "");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && errors.contains(part), "{file}: {errors}");
@@ -160,11 +159,11 @@ fn doctor(desk: &Desk, change: impl FnOnce(&mut std::process::Command)) -> Vec<V
 fn the_doctor_says_where_each_debugger_is_and_its_version() {
     let desk = Desk::new();
     let entries = doctor(&desk, |_| {});
-    assert_eq!(entries.len(), 5);
+    assert!(entries.len() > 10);
     for entry in entries {
         let name = entry["name"].as_str().unwrap();
-        // Another EZ is none of what the tests need.
-        if adapters::skipped(name) || name == "ez-debugserver" {
+        // Another EZ is none of what the tests need, and no registry has the debugger of .NET.
+        if adapters::skipped(name) || ["ez-debugserver", "netcoredbg"].contains(&name) {
             continue;
         }
         assert_eq!(entry["found"], true, "{entry}");
@@ -185,12 +184,12 @@ fn the_doctor_says_how_to_install_what_is_missing() {
     });
     for entry in entries {
         // Built in, so that it cannot be missing.
-        if entry["name"] == "ez" {
+        if entry["name"] == "ez" || entry["name"] == "group" {
             assert_eq!(entry["found"], true, "{entry}");
             continue;
         }
         assert_eq!(entry["found"], false, "{entry}");
-        assert!(entry["install"].as_str().is_some_and(|install| install.contains(" install ")), "{entry}");
+        assert!(entry["install"].as_str().is_some_and(|install| install.contains("install ")), "{entry}");
         assert!(entry["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{entry}");
     }
     desk.leave(Hub::Private);

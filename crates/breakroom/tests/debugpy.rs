@@ -191,7 +191,7 @@ fn spinning_python() -> Bystander {
 /// A session that is attached to a process, stopped at its breakpoint. debugpy has gdb put it into the process at whatever
 /// point that is, which fails now and then; then it is tried again.
 fn attached() -> Option<(Desk, Session<'static>, Bystander)> {
-    if adapters::skipped("gdb") {
+    if adapters::skipped("system-gdb") {
         return None;
     }
     for _ in 0..5 {

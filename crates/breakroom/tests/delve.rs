@@ -27,7 +27,8 @@ fn the_tour_over_tcp_callback_through_a_private_hub() {
     let Some((desk, mut session)) = GO.open(Hub::Private, &[]) else { return };
     session.initialize(json!({}));
     session.client.allow(&["capabilities"]);
-    let record = json!({"breakroom": {"adapter": {
+    // The type says how such an adapter behaves, though it is started by the record.
+    let record = json!({"type": "go", "breakroom": {"adapter": {
         "args": ["dlv", "dap", "--client-addr", "127.0.0.1:{{port}}"], "mode": "tcp-callback", "debuggeeStdio": true,
     }}});
     scenario::tour(session, record);
@@ -76,6 +77,7 @@ fn a_program_that_does_not_compile_fails_the_launch_with_the_compilers_words() {
     let answer = session.client.failure(launch);
     assert!(answer["message"].as_str().unwrap().contains("Failed to launch"), "{answer}");
     session.client.output_containing("undefined_thing");
+    session.client.event("terminated");
     // Delve would panic on any of these.
     let breakpoints = json!({"source": {"path": session.debuggee.source}, "breakpoints": [{"line": 3}]});
     for (command, arguments) in [

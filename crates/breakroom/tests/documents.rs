@@ -45,8 +45,58 @@ fn the_examples_of_delve_work() {
 }
 
 #[test]
+fn the_examples_of_js_debug_work() {
+    check("docs/engines/js-debug.md", "js-debug");
+}
+
+#[test]
+fn the_examples_of_rdbg_work() {
+    check("docs/engines/rdbg.md", "rdbg");
+}
+
+#[test]
+fn the_examples_of_codelldb_work() {
+    check("docs/engines/codelldb.md", "codelldb");
+}
+
+#[test]
+fn the_examples_of_gdb_work() {
+    check("docs/engines/gdb.md", "gdb");
+}
+
+#[test]
+fn the_examples_of_cdt_gdb_work() {
+    check("docs/engines/cdt-gdb.md", "cdt-gdb");
+}
+
+#[test]
+fn the_examples_of_netcoredbg_work() {
+    check("docs/engines/netcoredbg.md", "breakroom");
+}
+
+#[test]
+fn the_examples_of_java_work() {
+    check("docs/engines/java.md", "jdi");
+}
+
+#[test]
+fn the_examples_of_perl_work() {
+    check("docs/engines/perl.md", "perl");
+}
+
+#[test]
+fn the_examples_of_cmake_work() {
+    check("docs/engines/cmake.md", "cmake");
+}
+
+#[test]
 fn the_examples_of_the_catalog_work() {
     check("docs/catalog.md", "breakroom");
+}
+
+#[test]
+fn the_examples_of_launching_work() {
+    check("docs/launching.md", "breakroom");
 }
 
 #[test]

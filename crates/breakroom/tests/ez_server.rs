@@ -291,6 +291,7 @@ fn a_program_that_is_not_there_fails_the_launch() {
     let launch = ez.request_launch(json!({}));
     let answer = ez.client.failure(launch);
     assert!(answer["message"].as_str().unwrap().contains("Error reading file"), "{answer}");
+    ez.client.event("terminated");
     ez.client.allow(&["output"]);
     ez.client.call("disconnect", Value::Null);
     ez.client.finish();
@@ -471,6 +472,7 @@ fn the_launch_may_name_another_server() {
     let missing = json!({"program": program, "debugserver": ["no-such-ez", "debugserver"]});
     let answer = client.call_failing("launch", missing);
     assert!(answer["message"].as_str().unwrap().contains("no such program in PATH"), "{answer}");
+    client.event("terminated");
     client.call("disconnect", Value::Null);
     client.finish();
 

@@ -2,13 +2,14 @@
 //!
 //! This file has the command line and what tests need to start it. `fake/script.rs` lists the steps of a script,
 //! `fake/defaults.rs` what is answered to requests that no script mentions, `fake/bench.rs` the replies for speed figures,
-//! `fake/record.rs` the recorder that sits between a hub and a real adapter.
+//! `fake/record.rs` the recorder that sits between a hub and a real adapter, `fake/server.rs` an adapter with several connections.
 
 mod bench;
 mod defaults;
 mod peer;
 mod record;
 mod script;
+mod server;
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,12 +20,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value, json};
 
 use peer::{Numbering, Peer, Place};
+pub use server::log_of;
 
 pub const HELP: &str = "\
-fake-adapter [SCRIPT] [OPTIONS]    plays SCRIPT (JSON lines, see fake/script.rs), then answers by default until EOF
+fake-adapter [SCRIPT...] [OPTIONS] plays SCRIPT (JSON lines, see fake/script.rs), then answers by default until EOF
 fake-adapter bench [OPTIONS]       answers as fast as it can, with bodies of the size asked for
 fake-adapter record PATH -- COMMAND   runs a real adapter and writes what it is told to PATH.to, what it says to PATH.from
 
+  --serve PLACE      accept any number of connections on 127.0.0.1:PLACE, or on a unix socket if that is a path, as js-debug
+                     does: the first plays the first SCRIPT, the second the second, all others the last; ends only when
+                     it is ended
   --listen PORT      accept one connection on 127.0.0.1 (0: any port); prints `listening on 127.0.0.1:PORT`
   --connect PORT     connect to 127.0.0.1:PORT
   --socket PATH      accept one connection on a unix socket
@@ -90,26 +95,37 @@ pub fn main() -> ExitCode {
     if options.ignore_sigterm {
         return ignore_sigterm(&arguments);
     }
-    let mut peer = Peer::open(&options.place, options.numbering);
+    let place = match &options.place {
+        Where::Server(place) => return server::serve(place, &options),
+        Where::One(place) => place,
+    };
+    let mut peer = Peer::open(place, options.numbering);
     if let Some(log) = &options.log {
         peer.log_to(log, &surroundings());
     }
     match options.play {
         Play::Bench => bench::serve(&mut peer),
         Play::Defaults => script::play(&mut peer, Vec::new()),
-        Play::Script(path) => script::play(&mut peer, script::read(&path)),
+        Play::Scripts(paths) => {
+            script::play(&mut peer, paths.first().map_or_else(Vec::new, |path| script::read(path)))
+        }
     }
 }
 
 enum Play {
     Bench,
     Defaults,
-    Script(PathBuf),
+    Scripts(Vec<PathBuf>),
+}
+
+enum Where {
+    One(Place),
+    Server(String),
 }
 
 struct Options {
     play: Play,
-    place: Place,
+    place: Where,
     numbering: Numbering,
     log: Option<PathBuf>,
     ignore_sigterm: bool,
@@ -119,7 +135,7 @@ impl Options {
     fn parse(arguments: &[String]) -> Result<Options, String> {
         let mut options = Options {
             play: Play::Defaults,
-            place: Place::Stdio,
+            place: Where::One(Place::Stdio),
             numbering: Numbering::Normal,
             log: None,
             ignore_sigterm: false,
@@ -128,15 +144,19 @@ impl Options {
         while let Some(argument) = rest.next() {
             let mut value = || rest.next().ok_or(format!("{argument} needs a value"));
             match argument.as_str() {
-                "--listen" => options.place = Place::Listen(port(value()?)?),
-                "--connect" => options.place = Place::Connect(port(value()?)?),
-                "--socket" => options.place = Place::Socket(value()?.into()),
+                "--serve" => options.place = Where::Server(value()?.clone()),
+                "--listen" => options.place = Where::One(Place::Listen(port(value()?)?)),
+                "--connect" => options.place = Where::One(Place::Connect(port(value()?)?)),
+                "--socket" => options.place = Where::One(Place::Socket(value()?.into())),
                 "--seq" => options.numbering = Numbering::parse(value()?)?,
                 "--log" => options.log = Some(value()?.into()),
                 "--ignore-sigterm" => options.ignore_sigterm = true,
                 "bench" => options.play = Play::Bench,
                 unknown if unknown.starts_with('-') => return Err(format!("unknown option {unknown}")),
-                script => options.play = Play::Script(script.into()),
+                script => match &mut options.play {
+                    Play::Scripts(scripts) => scripts.push(script.into()),
+                    Play::Bench | Play::Defaults => options.play = Play::Scripts(vec![script.into()]),
+                },
             }
         }
         Ok(options)

@@ -36,11 +36,7 @@ impl Program {
 
     /// The line whose comment says `mark: NAME`; names are `add`, `call`, `spin` and `end`.
     pub fn line(self, name: &str) -> u64 {
-        let source = fs::read_to_string(self.source()).expect("fixtures are part of the source");
-        let marker = format!("mark: {name}");
-        let index = source.lines().position(|line| line.ends_with(&marker));
-        let index = index.unwrap_or_else(|| panic!("{} has no `{marker}`", self.source().display()));
-        u64::try_from(index).expect("a line number fits") + 1
+        marked(&self.source(), name)
     }
 
     /// What to launch: the compiled program, or for Python, Go and EZ the source, whose adapters take it as it is.
@@ -71,7 +67,23 @@ impl Program {
     }
 }
 
-fn compile(source: &Path, compiler: &[&str]) -> PathBuf {
+/// A file of the programs that start others: `main.js` and `main.py` say how.
+pub fn family(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/family").join(file)
+}
+
+/// The line of a fixture whose comment says `mark: NAME`.
+pub fn marked(source: &Path, name: &str) -> u64 {
+    let text = fs::read_to_string(source).expect("fixtures are part of the source");
+    let marker = format!("mark: {name}");
+    let index = text.lines().position(|line| line.ends_with(&marker));
+    let index = index.unwrap_or_else(|| panic!("{} has no `{marker}`", source.display()));
+    u64::try_from(index).expect("a line number fits") + 1
+}
+
+/// The compiled form of a source file; `-o PROGRAM SOURCE` is added to the compiler's words, or `FOLDER SOURCE` if they end
+/// with `-d`.
+pub fn compile(source: &Path, compiler: &[&str]) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     // The path too: it is in the debug information.
     (source, fs::read(source).expect("fixtures are part of the source"), compiler).hash(&mut hasher);
@@ -85,7 +97,11 @@ fn compile(source: &Path, compiler: &[&str]) -> PathBuf {
     if !program.exists() {
         let half_done = program.with_extension("new");
         let mut command = Command::new(compiler[0]);
-        command.args(&compiler[1..]).arg("-o").arg(&half_done).arg(source);
+        command.args(&compiler[1..]);
+        if compiler.last() != Some(&"-d") {
+            command.arg("-o");
+        }
+        command.arg(&half_done).arg(source);
         let output = command.output().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
         assert!(output.status.success(), "{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr));
         fs::rename(&half_done, &program).expect("the cache of compiled fixtures is writable");

@@ -47,6 +47,40 @@ fn it_listens_connects_and_takes_a_unix_socket() {
 }
 
 #[test]
+fn it_serves_several_connections_each_with_its_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = |text: &str| {
+        let body = json!({"text": text, "port": "{{port}}"});
+        let steps = [
+            json!({"expect": "initialize"}),
+            json!({"respond": "initialize"}),
+            json!({"send": {"type": "event", "event": "x", "body": body}}),
+        ];
+        fake::write_script(folder.path(), &steps)
+    };
+    let log = folder.path().join("log");
+    let mut server = Command::new(FAKE);
+    server.args([says("first"), says("later")]).args(["--serve", "0", "--log"]).arg(&log);
+    let mut server = server.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address: std::net::SocketAddr = line.trim().strip_prefix("listening on ").unwrap().parse().unwrap();
+    for (number, expected) in ["first", "later", "later"].into_iter().enumerate() {
+        let mut client = Strict::tcp(TcpStream::connect(address).unwrap());
+        client.call("initialize", Value::Null);
+        let said = client.event("x")["body"].clone();
+        assert_eq!((&said["text"], &said["port"]), (&json!(expected), &json!(address.port())));
+        client.call("disconnect", Value::Null);
+        client.finish();
+        let log = std::fs::read_to_string(fake::log_of(&log, number)).unwrap();
+        assert!(log.contains("\"disconnect\""), "{log}");
+    }
+    assert!(server.try_wait().unwrap().is_none(), "it stays");
+    server.kill().unwrap();
+    server.wait().unwrap();
+}
+
+#[test]
 fn it_numbers_messages_as_asked() {
     for (how, expected) in [("zero", json!(0)), ("missing", Value::Null)] {
         let mut command = Command::new(FAKE);

@@ -12,7 +12,7 @@ use breakroom_testkit::wait;
 use serde_json::{Value, json};
 
 use super::editor::{Desk, Hub};
-use super::scenario::{Children, Debuggee, ExitCode, Language, Names, Session};
+use super::scenario::{Children, Debuggee, Language, Names, Session};
 
 pub const PYTHON: Language = Language {
     program: Program::Python,
@@ -26,7 +26,6 @@ pub const PYTHON: Language = Language {
     changed_as: "value",
     numbers: Children { variable: "numbers", child: "2", value: "30" },
     point: Children { variable: "point", child: "'y'", value: "2" },
-    exit: ExitCode::Event,
 };
 
 pub const C: Language = Language {
@@ -52,7 +51,6 @@ pub const GO: Language = Language {
     lines_before_sum: 1,
     numbers: Children { variable: "numbers", child: "[2]", value: "30" },
     point: Children { variable: "place", child: "y", value: "2" },
-    exit: ExitCode::SaidAtDisconnect("has exited with status "),
     ..PYTHON
 };
 
@@ -121,9 +119,7 @@ pub fn leave_last(mut session: Session<'_>) {
 /// Everybody sees the program come to its end, and leaves.
 pub fn all_see_the_end<'a>(sessions: impl IntoIterator<Item = Session<'a>>) {
     for mut session in sessions {
-        if session.language.exit == ExitCode::Event {
-            session.client.event("exited");
-        }
+        session.client.event("exited");
         session.client.event("terminated");
         leave_last(session);
     }

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
 
@@ -32,10 +32,14 @@ pub struct Person {
 
 impl Person {
     pub fn sits_down(desk: &Desk, arguments: &[&str]) -> Person {
+        Person::sits_down_with(desk, desk.sandbox.command(arguments))
+    }
+
+    /// With a command of the desk's that has more to it.
+    pub fn sits_down_with(desk: &Desk, mut command: Command) -> Person {
         let (master, terminal) = open();
         let name = rustix::termios::ttyname(&terminal, Vec::new()).unwrap();
         let name = name.to_string_lossy().trim_start_matches("/dev/").to_owned();
-        let mut command = desk.sandbox.command(arguments);
         command.current_dir(desk.sandbox.work()).env("NO_COLOR", "1").env("TERM", "dumb");
         let end = || Stdio::from(terminal.try_clone().unwrap());
         command.stdin(end()).stdout(end()).stderr(end());
@@ -97,6 +101,13 @@ impl Person {
         let ended = status.unwrap_or_else(|| panic!("{} stays:\n{}", self.terminal, self.all));
         assert!(ended.success(), "{ended}:\n{}", self.all);
         self.all
+    }
+
+    /// Waits until the program has ended without having done what it was for.
+    pub fn gives_up(mut self) {
+        let status = wait::for_exit(&mut self.child, wait::DEADLINE);
+        let ended = status.unwrap_or_else(|| panic!("{} stays:\n{}", self.terminal, self.all));
+        assert!(!ended.success(), "{ended}:\n{}", self.all);
     }
 
     /// The terminal's window is torn down with everything in it.

@@ -60,14 +60,33 @@ impl Rig {
         record
     }
 
+    /// One that serves any number of connections, as js-debug does: the first plays the first of these scripts, the second
+    /// the second, all others the last. Each writes a log.
+    pub fn fake_server(&self, scripts: &[&[Value]]) -> Value {
+        self.fake_server_at("tcp-connect", "{{port}}", scripts)
+    }
+
+    /// The same in another mode, with what stands for its place.
+    pub fn fake_server_at(&self, mode: &str, place: &str, scripts: &[&[Value]]) -> Value {
+        let mut args = vec![text(fake::adapter_path())];
+        let written = scripts.iter().map(|steps| text(&fake::write_script(&self.sandbox.work(), steps)));
+        args.extend(written);
+        args.extend(["--serve", place, "--log", &text(&self.log_path())].map(str::to_owned));
+        json!({"name": "fake", "args": args, "mode": mode})
+    }
+
+    /// What came over one of a server's connections, counted from 0.
+    pub fn log_of(&self, connection: usize) -> Vec<Value> {
+        lines(&fake::log_of(&self.log_path(), connection))
+    }
+
     /// Where a fake adapter with `--log` writes; and what it wrote, line by line.
     pub fn log_path(&self) -> PathBuf {
         self.sandbox.work().join("adapter.log")
     }
 
     pub fn log(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.log_path()).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        lines(&self.log_path())
     }
 
     /// A strict client in a session of the daemon.
@@ -144,6 +163,11 @@ impl Rig {
         self.sandbox.assert_nothing_left(LONG);
         self.the_hub_did_not_panic();
     }
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 pub fn text(path: &Path) -> String {

@@ -33,7 +33,6 @@ pub struct Language {
     pub changed_as: &'static str,
     pub numbers: Children,
     pub point: Children,
-    pub exit: ExitCode,
 }
 
 /// What the debugger calls the places of the fixture.
@@ -49,14 +48,6 @@ pub struct Children {
     pub variable: &'static str,
     pub child: &'static str,
     pub value: &'static str,
-}
-
-/// How the exit code is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitCode {
-    Event,
-    /// There is no `exited`; the debugger's console says it when the client leaves.
-    SaidAtDisconnect(&'static str),
 }
 
 /// A fixture ready to be debugged.
@@ -229,16 +220,9 @@ impl<'a> Session<'a> {
 
     /// Waits for the end of the program and lets go of it.
     pub fn ended(mut self, code: i64, printed: &str) {
-        let exit = self.language.exit;
-        if exit == ExitCode::Event {
-            assert_eq!(self.client.event("exited")["body"]["exitCode"], code);
-        }
+        assert_eq!(self.client.event("exited")["body"]["exitCode"], code);
         self.client.event("terminated");
-        let timeline = self.disconnected(printed);
-        if let ExitCode::SaidAtDisconnect(said) = exit {
-            let output = timeline.output();
-            assert!(output.contains(&format!("{said}{code}\n")), "{output}");
-        }
+        self.disconnected(printed);
     }
 
     /// Lets go of the session. All that the program printed must have come, and nothing else as its output.

@@ -25,6 +25,7 @@ pub enum Place {
     Socket(PathBuf),
 }
 
+#[derive(Clone, Copy)]
 pub enum Numbering {
     Normal,
     Zero,
@@ -49,14 +50,26 @@ pub struct Peer {
     numbering: Numbering,
     last_seq: i64,
     log: Option<File>,
+    /// Where we listen; 0 if we do not.
+    pub port: u16,
 }
 
 impl Peer {
     pub fn open(place: &Place, numbering: Numbering) -> Peer {
         let (incoming, outgoing) = connect(place).expect("the place to speak at can be opened");
+        let port = if let Place::Listen(port) = place { *port } else { 0 };
+        Peer::new(incoming, outgoing, numbering, port)
+    }
+
+    /// One of the connections to a server.
+    pub fn accepted(stream: OwnedFd, port: u16, numbering: Numbering) -> Peer {
+        Peer::new(stream.try_clone().expect("a descriptor can be duplicated"), stream, numbering, port)
+    }
+
+    fn new(incoming: OwnedFd, outgoing: OwnedFd, numbering: Numbering, port: u16) -> Peer {
         let reader = FrameReader::new(incoming, breakroom_wire::Peer::Client);
         let out = Some(BufWriter::with_capacity(OUTPUT_BUFFER, File::from(outgoing)));
-        Peer { reader, out, numbering, last_seq: 0, log: None }
+        Peer { reader, out, numbering, last_seq: 0, log: None, port }
     }
 
     pub fn log_to(&mut self, path: &Path, first: &Value) {
@@ -173,7 +186,7 @@ fn connect(place: &Place) -> std::io::Result<(OwnedFd, OwnedFd)> {
     Ok((stream.try_clone()?, stream))
 }
 
-fn without_delay(stream: TcpStream) -> std::io::Result<OwnedFd> {
+pub fn without_delay(stream: TcpStream) -> std::io::Result<OwnedFd> {
     stream.set_nodelay(true)?;
     Ok(stream.into())
 }

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -19,7 +20,8 @@ pub enum Step {
     /// `{"respond": "launch", "body": {}, "success": true, "message": ""}` answers the last request of that command,
     /// again if it was answered before.
     Respond { command: String, fields: Value },
-    /// `{"send": {}, "repeat": 500}` sends a message; `{{i}}` in it is the count from 0. Gets a seq unless it has one.
+    /// `{"send": {}, "repeat": 500}` sends a message; `{{i}}` in it is the count from 0, and the text `"{{port}}"` the number
+    /// of the port that we listen on. Gets a seq unless it has one.
     Send { message: Value, repeat: u64 },
     /// `{"expect_response": "runInTerminal"}` waits for the answer to a reverse request that was sent, and shows it
     /// to the client as an `output` event.
@@ -98,9 +100,13 @@ pub fn play(peer: &mut Peer, steps: Vec<Step>) -> ExitCode {
         held: VecDeque::new(),
         last: HashMap::new(),
         reversed: Vec::new(),
+        answers: Vec::new(),
     };
     while let Some(step) = player.steps.pop_front() {
-        player.step(step);
+        // The client left before it asked: nobody is there to see the rest.
+        if player.step(step).is_break() {
+            return ExitCode::SUCCESS;
+        }
     }
     while player.take(|_| false).is_some() {}
     player.peer.flush();
@@ -116,10 +122,12 @@ struct Player<'a> {
     last: HashMap<String, Value>,
     /// Seq and command of the reverse requests sent and not yet seen answered.
     reversed: Vec<(i64, String)>,
+    /// Answers that came before they were expected.
+    answers: Vec<Value>,
 }
 
 impl Player<'_> {
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: Step) -> ControlFlow<()> {
         match step {
             Step::Expect(command) => {
                 let held = self.held.iter().position(|request| request["command"] == command.as_str());
@@ -127,13 +135,12 @@ impl Player<'_> {
                     let wanted = |message: &Value| {
                         message["type"] == "request" && message["command"] == command.as_str()
                     };
-                    // The client left before it asked: nobody is there to see the rest.
-                    self.take(wanted).or_else(|| std::process::exit(0));
+                    return self.take(wanted).map_or(ControlFlow::Break(()), |_| ControlFlow::Continue(()));
                 }
             }
             Step::Respond { command, fields } => self.respond(&command, &fields),
             Step::Send { message, repeat } => self.send(&message, repeat),
-            Step::ExpectResponse(command) => self.expect_response(&command),
+            Step::ExpectResponse(command) => return self.expect_response(&command),
             Step::Raw(text) => self.peer.write(text.as_bytes()),
             Step::Frame(body) => self.peer.send_frame(&body),
             Step::Stderr(text) => eprint!("{text}"),
@@ -154,6 +161,7 @@ impl Player<'_> {
                 std::process::exit(code);
             }
         }
+        ControlFlow::Continue(())
     }
 
     fn respond(&mut self, command: &str, fields: &Value) {
@@ -173,7 +181,7 @@ impl Player<'_> {
     }
 
     fn send(&mut self, message: &Value, repeat: u64) {
-        let text = message.to_string();
+        let text = message.to_string().replace("\"{{port}}\"", &self.peer.port.to_string());
         for count in 0..repeat {
             let counted = text.replace("{{i}}", &count.to_string());
             let seq = self.peer.send(serde_json::from_str(&counted).expect("a digit does not break JSON"));
@@ -183,14 +191,17 @@ impl Player<'_> {
         }
     }
 
-    fn expect_response(&mut self, command: &str) {
+    fn expect_response(&mut self, command: &str) -> ControlFlow<()> {
         let Some(index) = self.reversed.iter().position(|(_, reversed)| reversed == command) else {
             panic!("the script expects an answer to `{command}`, which it never sent");
         };
         let (seq, _) = self.reversed.remove(index);
-        let answer = self.take(|message| message["type"] == "response" && message["request_seq"] == seq);
-        let answer = answer.unwrap_or_else(|| std::process::exit(0));
+        let answers = |message: &Value| message["type"] == "response" && message["request_seq"] == seq;
+        let came = self.answers.iter().position(answers);
+        let answer = came.map(|at| self.answers.swap_remove(at)).or_else(|| self.take(answers));
+        let Some(answer) = answer else { return ControlFlow::Break(()) };
         defaults::event(self.peer, "output", json!({"category": "console", "output": format!("{answer}\n")}));
+        ControlFlow::Continue(())
     }
 
     /// Reads until a message is `wanted`. None: the input ended, or a `disconnect` was answered by default.
@@ -205,6 +216,7 @@ impl Player<'_> {
                 return Some(message);
             }
             if message["type"] != "request" {
+                self.answers.push(message);
                 continue;
             }
             let later = |step: &Step| matches!(step, Step::Expect(expected) if *expected == command);

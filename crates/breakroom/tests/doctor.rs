@@ -1,0 +1,174 @@
+//! `breakroom doctor --fix`: what is said, asked and done, with a debugger of which only the name is new.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+mod support {
+    pub mod editor;
+    pub mod pty;
+}
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use support::editor::{Desk, Hub};
+use support::pty::Person;
+
+/// A desk whose catalog has the EZ engine under another name, which has to be installed first.
+struct Shop {
+    desk: Desk,
+}
+
+impl Shop {
+    fn new(makes: &str) -> Shop {
+        let desk = Desk::new();
+        let entry = r#"
+            [[adapter]]
+            name = "mine"
+            files = ["*.mine"]
+            install = "install it somehow"
+            [[adapter.find]]
+            programs = ["{{adapters}}/mine/tool"]
+            args = ["ez", "dap"]
+            version = { args = ["--version"] }
+            [[adapter.fix]]
+            run = { folder = "mine", size = "1 kB", commands = [["sh", "-c", "MAKES", "sh", "{{folder}}"]] }
+        "#;
+        let makes = makes.replace("BINARY", desk.sandbox.binary().to_str().unwrap());
+        let config = desk.sandbox.path("config").join("breakroom");
+        std::fs::create_dir(&config).unwrap();
+        std::fs::write(config.join("catalog.toml"), entry.replace("MAKES", &makes)).unwrap();
+        Shop { desk }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.desk.sandbox.command(arguments);
+        command.env("XDG_CACHE_HOME", self.desk.sandbox.path("state"));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> (Output, String, String) {
+        let output = self.command(arguments).output().unwrap();
+        let (said, complained) = (
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        );
+        (output, said, complained)
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.desk.sandbox.path("state").join("breakroom/adapters/mine")
+    }
+}
+
+const MAKES: &str = "ln -s BINARY $1/tool";
+
+#[test]
+fn nothing_is_installed_if_nobody_can_say_yes() {
+    let shop = Shop::new(MAKES);
+    let (output, said, complained) = shop.run(&["doctor", "--fix", "mine"]);
+    assert!(!output.status.success() && said.is_empty(), "{said}");
+    for part in ["To install mine:", "about 1 kB", "sh -c", "doctor --fix mine --yes"] {
+        assert!(complained.contains(part), "no {part:?} in:\n{complained}");
+    }
+    assert!(!shop.folder().exists());
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn with_yes_it_is_installed_and_found_and_the_second_time_there_is_nothing_to_do() {
+    let shop = Shop::new(MAKES);
+    let (output, said, complained) = shop.run(&["doctor", "--fix", "mine", "--yes"]);
+    assert!(output.status.success(), "{complained}");
+    let tool = shop.folder().join("tool");
+    let place = format!("mine {} is at {}\n", env!("CARGO_PKG_VERSION"), tool.display());
+    assert_eq!(said, place);
+    assert!(complained.contains("To install mine:"), "{complained}");
+    let (output, said, complained) = shop.run(&["doctor", "--fix", "mine"]);
+    assert!(output.status.success());
+    assert_eq!((said, complained.as_str()), (place, ""), "nothing has to be asked");
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn a_failure_says_why_and_leaves_nothing() {
+    let shop = Shop::new("echo there is no room; exit 4");
+    let (output, _, complained) = shop.run(&["doctor", "--fix", "mine", "--yes"]);
+    assert!(!output.status.success());
+    assert!(complained.contains("there is no room") && complained.contains("exit status: 4"), "{complained}");
+    assert!(!shop.folder().exists());
+    let shop = Shop::new("true");
+    let (output, _, complained) = shop.run(&["doctor", "--fix", "mine", "--yes"]);
+    assert!(!output.status.success());
+    assert!(complained.contains("was installed but is still not found"), "{complained}");
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_told_before_anything_is_done() {
+    let shop = Shop::new(MAKES);
+    let (output, _, complained) = shop.run(&["doctor", "--yes", "--fix", "mine", "cobol"]);
+    assert!(!output.status.success());
+    assert!(complained.contains("\"cobol\"") && complained.contains("js-debug"), "{complained}");
+    assert!(!shop.folder().exists());
+    let (_, _, complained) = shop.run(&["doctor", "--yes"]);
+    assert!(complained.contains("--fix"), "{complained}");
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn at_a_terminal_it_is_asked_and_only_a_yes_means_yes() {
+    let shop = Shop::new(MAKES);
+    for (answer, installed) in [("", false), ("n", false), ("y", true)] {
+        let mut person = Person::sits_down_with(&shop.desk, shop.command(&["doctor", "--fix", "mine"]));
+        person.sees("To install mine:");
+        person.sees("Do this now? [y/N] ");
+        person.types(answer);
+        if installed {
+            person.sees("is at ");
+            person.leaves();
+        } else {
+            person.gives_up();
+        }
+        assert_eq!(shop.folder().exists(), installed, "{answer:?}");
+    }
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn a_run_offers_what_is_missing_and_goes_on_with_it() {
+    let shop = Shop::new(MAKES);
+    let program = shop.desk.sandbox.work().join("x.mine");
+    std::fs::write(&program, "import @std\n\ndo main() {\n    std.println(\"brewed\")\n}\n").unwrap();
+    let file = program.to_str().unwrap();
+
+    let (output, _, complained) = shop.run(&["run", "--private", file]);
+    assert!(!output.status.success());
+    assert!(complained.contains("breakroom doctor --fix mine"), "{complained}");
+    assert!(!shop.folder().exists(), "nobody was asked");
+
+    let mut person =
+        Person::sits_down_with(&shop.desk, shop.command(&["run", "--private", "--break", "main", file]));
+    person.sees("mine is not installed");
+    person.sees("Do this now? [y/N] ");
+    person.types("y");
+    person.sees("stopped: ");
+    person.types("continue");
+    person.sees("brewed");
+    person.sees("the program ended");
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn looking_for_debuggers_runs_nothing_of_the_folder_one_is_in() {
+    let shop = Shop::new(MAKES);
+    let work = shop.desk.sandbox.work();
+    for module in ["debugpy.py", "pip.py"] {
+        std::fs::write(work.join(module), "open(__file__ + '.ran', 'w').close()\n").unwrap();
+    }
+    for arguments in [&["doctor"][..], &["doctor", "--fix", "debugpy"]] {
+        shop.command(arguments).current_dir(&work).output().unwrap();
+    }
+    for module in ["debugpy.py.ran", "pip.py.ran"] {
+        assert!(!work.join(module).exists(), "{module}");
+    }
+    shop.desk.leave(Hub::Private);
+}

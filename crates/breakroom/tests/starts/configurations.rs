@@ -1,0 +1,176 @@
+//! An editor's configurations by name: their variables, files and tasks, and several as one.
+
+use serde_json::{Value, json};
+
+use crate::Place;
+use crate::support::editor::Hub;
+
+const LAUNCH: &str = r#"{
+    // Comments and last commas are no mistakes.
+    "configurations": [
+        {
+            "name": "file", "type": "mine", "request": "launch", "program": "${file}", "envFile": "${workspaceFolder}/.env",
+            "args": ["${relativeFile}", "${env:GREETING}", "${input:level}", "${config:tool.path}"], "env": {"A": "own"},
+            "linux": {"stopped": "${/}"}, "windows": {"stopped": "no"}, "presentation": {"hidden": true},
+        },
+        {"name": "built", "type": "mine", "request": "launch", "program": "x", "preLaunchTask": "build"},
+        {"name": "there", "type": "mine", "request": "attach", "processId": 7},
+        {"name": "pick", "type": "mine", "request": "attach", "processId": "${command:pickProcess}"},
+        {"name": "second", "type": "other", "request": "launch", "program": "${workspaceFolder}/second", "stopOnEntry": false},
+    ],
+    "compounds": [{"name": "all", "configurations": ["built", "second"], "stopAll": true}],
+    "inputs": [{"id": "level", "type": "promptString", "default": "seven"}],
+}"#;
+
+const TASKS: &str = r#"{"tasks": [
+    {"label": "build", "type": "shell", "command": "echo", "args": ["building", "$GREETING", ">>", "built.txt"], "dependsOn": "first"},
+    {"label": "first", "type": "process", "command": "sh", "args": ["-c", "echo first; test ! -e broken || { echo 'x.c:9: error: broken' >&2; exit 3; }"]},
+]}"#;
+
+fn project() -> Place {
+    let place = Place::new();
+    place.adapter("mine", &[]);
+    place.adapter("group", &[]);
+    place.write(".vscode/launch.json", LAUNCH);
+    place.write(".vscode/tasks.json", TASKS);
+    place.write(".vscode/settings.json", r#"{"tool.path": "/tool"}"#);
+    place.write(".env", "A=file\nB=\"two words\"\n");
+    place.write("sub/main.x", "");
+    place
+}
+
+/// Launches by name and gives what the adapter was told.
+fn launched(place: &Place, command: &str, own: Value, more: Value) -> Value {
+    let mut arguments = more;
+    arguments["breakroom"] = own;
+    place.told(command, arguments)
+}
+
+fn refused(place: &Place, command: &str, own: Value) -> String {
+    let mut client = place.editor(Hub::Private);
+    client.allow(&["output"]);
+    let refused = client.call_failing(command, json!({"breakroom": own}));
+    client.call("disconnect", json!({}));
+    client.finish();
+    refused["message"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_configuration_is_launched_as_an_editor_would() {
+    let place = project();
+    let own = json!({"configuration": "file", "file": "sub/main.x"});
+    let told = launched(&place, "launch", own, json!({"type": "breakroom", "name": "x"}));
+    let expected = json!({
+        "name": "file", "type": "mine", "request": "launch", "program": place.text("sub/main.x"),
+        "args": ["sub/main.x", "hello", "seven", "/tool"], "env": {"A": "own", "B": "two words"}, "stopped": "/",
+    });
+    assert_eq!(told, expected);
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn what_the_client_says_itself_beats_what_is_written() {
+    let place = project();
+    let told = launched(&place, "attach", json!({"configuration": "pick"}), json!({"processId": 9}));
+    assert_eq!(told, json!({"name": "pick", "type": "mine", "request": "attach", "processId": 9}));
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn what_cannot_be_launched_is_refused_with_the_reason() {
+    let place = project();
+    for (command, name, part) in [
+        ("launch", "none", "there is no configuration `none`"),
+        ("launch", "file", "File}, but no file was named"),
+        ("attach", "pick", "uses ${command:pickProcess}"),
+        ("launch", "there", "send `attach` with it"),
+    ] {
+        let reason = refused(&place, command, json!({"configuration": name}));
+        assert!(reason.contains(part), "{name}: {reason}");
+    }
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn a_task_runs_only_in_a_folder_that_is_trusted_as_it_is() {
+    let place = project();
+    let reason = refused(&place, "launch", json!({"configuration": "built"}));
+    assert!(reason.contains("is not trusted") && reason.contains("breakroom trust"), "{reason}");
+    assert!(!place.path("built.txt").exists());
+
+    assert!(place.breakroom("sub", &["trust"], "").status.success());
+    let told = launched(&place, "launch", json!({"configuration": "built"}), json!({}));
+    assert_eq!(told["program"], "x");
+    assert_eq!(std::fs::read_to_string(place.path("built.txt")).unwrap(), "building hello\n");
+
+    place.write("broken", "");
+    let reason = refused(&place, "launch", json!({"configuration": "built"}));
+    assert!(reason.contains("the task `first` failed (exit code 3):\nx.c:9: error: broken"), "{reason}");
+    assert_eq!(
+        std::fs::read_to_string(place.path("built.txt")).unwrap(),
+        "building hello\n",
+        "it was not reached"
+    );
+    std::fs::remove_file(place.path("broken")).unwrap();
+
+    place.write(".vscode/settings.json", r#"{"tool.path": "; rm -rf x"}"#);
+    let reason = refused(&place, "launch", json!({"configuration": "built"}));
+    assert!(reason.contains("is not trusted"), "{reason}");
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn a_compound_is_a_group_of_configurations_that_are_ready_to_be_launched() {
+    let place = project();
+    assert!(place.breakroom(".", &["trust"], "").status.success());
+    let told = launched(&place, "launch", json!({"configuration": "all"}), json!({"stopOnEntry": true}));
+    let expected = json!({
+        "name": "all", "type": "group", "request": "launch", "stopAll": true, "stopOnEntry": true,
+        "configurations": [
+            {"name": "built", "type": "mine", "request": "launch", "program": "x", "stopOnEntry": true},
+            {"name": "second", "type": "other", "request": "launch", "program": place.text("second"), "stopOnEntry": true},
+        ],
+    });
+    assert_eq!(told, expected);
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn a_configuration_is_run_in_the_terminal() {
+    let place = Place::new();
+    let launch =
+        r#"{"configurations": [{"name": "it", "type": "ez", "request": "launch", "program": "${file}"}]}"#;
+    place.write(".vscode/launch.json", launch);
+    place.write("t.ez", "import @std\nusing std\n\ndo main() {\n    println(\"hello from EZ\")\n}\n");
+    place.write("sub/x", "");
+    let told = place.run("sub", &["-c", "it", "../t.ez"], "continue\n");
+    told.shows(&["stopped: entry at t.ez:5", "hello from EZ", "exit code 0"]);
+    place.run("sub", &["-c", "other"], "").fails_with(&["there is no configuration `other`", "\n  it"]);
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn a_configuration_brings_an_adapter_or_names_a_session_only_if_its_folder_is_trusted() {
+    let place = Place::new();
+    place.write_program("adapter.sh", "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran\"\n");
+    let adapter = json!({"args": [place.text("adapter.sh")]});
+    let configuration =
+        |name: &str, own: Value| json!({"name": name, "type": "mine", "request": "launch", "breakroom": own});
+    let launch = json!({
+        "configurations": [
+            configuration("brings", json!({"adapter": adapter})),
+            configuration("joins", json!({"session": "other"})),
+        ],
+        "compounds": [{"name": "both", "configurations": ["brings"]}],
+    });
+    place.write(".vscode/launch.json", &launch.to_string());
+    for (name, key) in [("brings", "`adapter`"), ("joins", "`session`"), ("both", "`adapter`")] {
+        let reason = refused(&place, "launch", json!({"configuration": name}));
+        assert!(reason.contains(key) && reason.contains("breakroom trust"), "{name}: {reason}");
+    }
+    assert!(!place.path("ran").exists());
+    assert!(place.breakroom(".", &["trust"], "").status.success());
+    refused(&place, "launch", json!({"configuration": "brings"}));
+    assert!(place.path("ran").exists(), "the user has looked at it");
+    place.leave(Hub::Private);
+}

@@ -1,0 +1,191 @@
+//! Who sees which nodes: late joiners, and clients that take children as sessions of their own.
+
+use serde_json::{Value, json};
+
+use crate::support::company::{listed, only_session};
+use crate::support::editor::{Desk, Hub};
+use crate::support::family::{Mark, NODE, PYTHON, Stop, Viewer};
+
+const WORKER: Mark = ("worker.js", "worker");
+const FORKED: Mark = ("forked.js", "forked");
+const BREAKPOINTS: [Mark; 2] = [WORKER, FORKED];
+
+/// One that opens a session for every child, as VS Code does.
+fn opens_children() -> Value {
+    json!({"supportsStartDebuggingRequest": true, "clientName": "Opener"})
+}
+
+#[test]
+fn a_late_joiner_sees_three_nodes_stopped_and_may_let_one_go_on() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut first = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], json!({"clientName": "First"}));
+    first.launch(NODE.launch(&["worker", "worker", "fork"]), &BREAKPOINTS);
+    let stops = first.stops(3);
+    let id = only_session(&desk);
+
+    let mut second = Viewer::at(&desk, Hub::Shared, &["--session", &id], json!({"clientName": "Second"}));
+    second.attach(json!({}));
+    let shown = second.stops(3);
+    let threads = |stops: &[Stop]| {
+        let mut threads: Vec<i64> = stops.iter().map(|stop| stop.thread).collect();
+        threads.sort_unstable();
+        threads
+    };
+    assert_eq!(threads(&stops), threads(&shown));
+    assert_eq!(first.threads(), second.threads());
+    for stop in &shown {
+        assert_eq!(second.evaluate(stop, "steps"), "0");
+    }
+    second.resume(&shown[0]);
+    second.thread_ends(shown[0].thread);
+    first.thread_ends(shown[0].thread);
+    for stop in &shown[1..] {
+        second.still_stopped(stop);
+        let same = stops.iter().find(|known| known.thread == stop.thread).unwrap();
+        first.still_stopped(same);
+        second.resume(stop);
+    }
+    first.client.event("terminated");
+    second.terminated();
+    first.leave();
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_client_that_opens_children_joins_each_while_another_sees_one_session() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut root = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], opens_children());
+    root.launch(NODE.launch(&["fork"]), &[FORKED]);
+    let id = only_session(&desk);
+
+    // The hub's own request, and not the adapter's: whoever follows it comes to the hub.
+    let announced = root.client.reverse("startDebugging");
+    root.client.reply(&announced, true, Value::Null);
+    let configuration = announced["arguments"]["configuration"].clone();
+    assert_eq!(announced["arguments"]["request"], "attach", "{announced}");
+    assert_eq!(configuration["type"], NODE.kind, "{announced}");
+    assert_eq!(configuration["breakroom"]["session"], id, "{announced}");
+    assert!(configuration["__pendingTargetId"].is_null(), "{announced}");
+
+    let mut program = Viewer::at(&desk, Hub::Shared, &[], opens_children());
+    program.attach_with(configuration);
+    let announced = program.client.reverse("startDebugging");
+    program.client.reply(&announced, true, Value::Null);
+    let mut forked = Viewer::at(&desk, Hub::Shared, &[], opens_children());
+    forked.attach_with(announced["arguments"]["configuration"].clone());
+    let stop = forked.stop();
+    assert!(stop.is_at(FORKED), "{stop:?}");
+    assert_eq!(forked.evaluate(&stop, "name"), "fork0");
+    assert_eq!(forked.threads().len(), 1);
+    assert!(root.threads().is_empty(), "nothing runs in the node that only coordinates");
+
+    // Another client has them all in one list.
+    let mut other = Viewer::at(&desk, Hub::Shared, &["--session", &id], json!({"clientName": "Other"}));
+    other.attach(json!({}));
+    let seen = other.stop();
+    assert!(seen.is_at(FORKED), "{seen:?}");
+    assert_eq!(other.threads().len(), 2);
+    assert_eq!(listed(&desk)[0]["nodes"], 3);
+
+    other.resume(&seen);
+    forked.client.event("continued");
+    forked.terminated();
+    program.terminated();
+    let timeline = root.terminated();
+    assert_eq!(timeline.events("stopped").count(), 0, "{timeline}");
+    other.terminated();
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_program_and_its_child_process_are_two_sessions_to_who_opens_them() {
+    if PYTHON.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut program = Viewer::at(&desk, Hub::Shared, &["--type", PYTHON.kind], opens_children());
+    program.launch(PYTHON.launch(&["child"]), &[("main.py", "main"), ("child.py", "child")]);
+    let main = program.stop();
+    assert!(main.is_at(("main.py", "main")), "{main:?}");
+    let announced = program.client.reverse("startDebugging");
+    program.client.reply(&announced, true, Value::Null);
+
+    let mut child = Viewer::at(&desk, Hub::Shared, &[], opens_children());
+    child.attach_with(announced["arguments"]["configuration"].clone());
+    let stop = child.stop();
+    assert!(stop.is_at(("child.py", "child")), "{stop:?}");
+    assert_eq!((program.threads().len(), child.threads().len()), (1, 1));
+    let not_its_own = child.client.call_failing("stackTrace", json!({"threadId": main.thread}));
+    assert!(not_its_own["message"].as_str().is_some(), "{not_its_own}");
+
+    // One that is lost leaves the child to the program's client, and to whoever opens it again.
+    child.client.abandon();
+    let mut again = Viewer::at(&desk, Hub::Shared, &[], opens_children());
+    again.attach_with(announced["arguments"]["configuration"].clone());
+    let stop = again.stop();
+    assert_eq!(again.evaluate(&stop, "kind"), "child");
+    again.resume(&stop);
+    again.terminated();
+    program.still_stopped(&main);
+    program.resume(&main);
+    program.client.output_containing("codes [0]");
+    program.client.event("exited");
+    let timeline = program.terminated();
+    assert_eq!(timeline.events("stopped").count(), 1, "{timeline}");
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_client_that_cannot_open_a_child_sees_it_in_its_own_session() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut root = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], opens_children());
+    root.launch(NODE.launch(&[]), &[("main.js", "main")]);
+    let announced = root.client.reverse("startDebugging");
+    root.client.reply(&announced, false, json!("no room"));
+    let stop = root.stop();
+    assert!(stop.is_at(("main.js", "main")), "{stop:?}");
+    root.resume(&stop);
+    root.terminated();
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_client_of_a_child_ends_only_that_child() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut first = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], json!({"clientName": "First"}));
+    first.launch(NODE.launch(&["fork", "worker"]), &BREAKPOINTS);
+    let stops = first.stops(2);
+    let session = listed(&desk).remove(0);
+    let nodes = crate::support::family::tree(&session);
+    let forked =
+        nodes.iter().find(|node| node["name"].as_str().is_some_and(|name| name.contains("forked.js")));
+    let forked = forked.unwrap_or_else(|| panic!("{nodes:?}"));
+
+    let mut visitor = Viewer::at(&desk, Hub::Shared, &[], json!({"clientName": "Visitor"}));
+    visitor.attach(json!({"session": session["id"], "node": forked["id"]}));
+    let stop = visitor.stop();
+    assert!(stop.is_at(FORKED), "{stop:?}");
+    assert_eq!(visitor.threads().len(), 1);
+    visitor.client.allow(&["terminated", "exited"]);
+    visitor.end(json!({"terminateDebuggee": true}));
+
+    let (ended, others): (Vec<_>, Vec<_>) = stops.iter().partition(|stop| stop.is_at(FORKED));
+    first.thread_ends(ended[0].thread);
+    first.still_stopped(others[0]);
+    first.resume(others[0]);
+    first.client.output_containing("worker1 2");
+    first.terminated();
+    desk.leave(Hub::Shared);
+}
