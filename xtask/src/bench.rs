@@ -11,6 +11,7 @@ mod idle;
 mod lab;
 mod large;
 mod messages;
+mod python;
 mod round_trip;
 mod shared;
 mod start;
@@ -43,7 +44,7 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 7] = [
+const GROUPS: [(&str, Measure); 8] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
@@ -51,6 +52,7 @@ const GROUPS: [(&str, Measure); 7] = [
     ("start", start::measure),
     ("shared", shared::measure),
     ("ez", ez::measure),
+    ("python", python::measure),
 ];
 
 struct Options {

@@ -1,13 +1,14 @@
 //! What the tests need on the machine, as a table, and how each thing is found and installed.
 //!
-//! Installs into the adapters folder or, as root, with apt. Never touches what is already there.
+//! Debuggers are installed by the program itself, as any user's are (`breakroom doctor --fix`); the rest here, into the
+//! adapters folder or, as root, with apt. Never touches what is already there.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{run, shown};
+use crate::{cargo, run, shown};
 
 pub struct Need {
     /// For `--skip`.
@@ -20,10 +21,6 @@ pub struct Need {
 enum Present {
     /// One of these programs is on the PATH.
     Program(&'static [&'static str]),
-    /// A program on the PATH whose name begins so: Debian adds the version.
-    ProgramPrefix(&'static [&'static str]),
-    /// This command succeeds.
-    Command(&'static [&'static str]),
     /// A path in the adapters folder.
     Adapter(&'static str),
 }
@@ -31,43 +28,23 @@ enum Present {
 enum Install {
     Apt(&'static [&'static str]),
     /// Into a folder of its own in the adapters folder.
-    Pip {
-        folder: &'static str,
-        package: &'static str,
-    },
-    /// The same, from npm.
     Npm {
         folder: &'static str,
         package: &'static str,
     },
 }
 
+/// The debuggers that the tests drive, by their names in the catalog, which says how each is installed.
+const DEBUGGERS: &[&str] =
+    &["debugpy", "js-debug", "rdbg", "lldb", "codelldb", "gdb", "cdt-gdb", "delve", "jdi", "perl", "cmake"];
+
 /// In order: a later one may need an earlier one.
-pub const NEEDS: &[Need] = &[
+const NEEDS: &[Need] = &[
     Need {
-        name: "python",
-        what_for: "pip, to install debugpy",
-        present: Present::Command(&["python3", "-m", "pip", "--version"]),
-        install: Install::Apt(&["python3-pip"]),
-    },
-    Need {
-        name: "debugpy",
-        what_for: "debugging Python",
-        // The version is part of the look: tests are written against this one.
-        present: Present::Adapter("debugpy/debugpy-1.8.22.dist-info"),
-        install: Install::Pip { folder: "debugpy", package: "debugpy==1.8.22" },
-    },
-    Need {
-        name: "gdb",
+        name: "system-gdb",
         what_for: "debugpy's way into a process that runs already",
         present: Present::Program(&["gdb"]),
         install: Install::Apt(&["gdb"]),
-    },
-    Need {
-        name: "lldb",
-        what_for: "debugging C, C++ and Rust",
-        present: Present::ProgramPrefix(&["lldb-dap", "lldb-vscode"]),
-        install: Install::Apt(&["lldb-19"]),
     },
     Need {
         name: "gcc",
@@ -88,16 +65,16 @@ pub const NEEDS: &[Need] = &[
         install: Install::Apt(&["golang-go"]),
     },
     Need {
-        name: "delve",
-        what_for: "debugging Go",
-        present: Present::Program(&["dlv"]),
-        install: Install::Apt(&["delve"]),
-    },
-    Need {
         name: "vscode-client",
         what_for: "driving the hub with the client that VS Code's own adapters are tested with",
         present: Present::Adapter("vscode-client/node_modules/@vscode/debugadapter-testsupport"),
         install: Install::Npm { folder: "vscode-client", package: "@vscode/debugadapter-testsupport@1.68.0" },
+    },
+    Need {
+        name: "chromium",
+        what_for: "pages to debug",
+        present: Present::Program(&["chromium"]),
+        install: Install::Apt(&["chromium"]),
     },
     Need {
         name: "socat",
@@ -108,8 +85,9 @@ pub const NEEDS: &[Need] = &[
 ];
 
 pub fn help() -> String {
-    let lines = NEEDS.iter().map(|need| format!("    {:8} {}", need.name, need.what_for));
-    format!("What the tests need:\n{}", lines.collect::<Vec<_>>().join("\n"))
+    let debuggers = DEBUGGERS.iter().map(|name| format!("    {name:14} debugger"));
+    let lines = NEEDS.iter().map(|need| format!("    {:14} {}", need.name, need.what_for));
+    format!("What the tests need:\n{}", debuggers.chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// Where adapters that we install are, and where the catalog looks first.
@@ -122,9 +100,11 @@ pub fn adapters_folder() -> Result<PathBuf> {
 
 /// Installs what is missing and not skipped.
 pub fn provide(skip: &[String]) -> Result<()> {
-    if let Some(unknown) = skip.iter().find(|name| !NEEDS.iter().any(|need| need.name == name.as_str())) {
+    let known = |name: &str| DEBUGGERS.contains(&name) || NEEDS.iter().any(|need| need.name == name);
+    if let Some(unknown) = skip.iter().find(|name| !known(name)) {
         bail!("--skip {unknown}: there is no such thing to skip.\n{}", help());
     }
+    provide_debuggers(skip)?;
     let mut apt = Apt { updated: false };
     for need in NEEDS.iter().filter(|need| !skip.iter().any(|name| name == need.name)) {
         if need.is_present()? {
@@ -143,18 +123,22 @@ pub fn provide(skip: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// It looks itself whether anything is missing.
+fn provide_debuggers(skip: &[String]) -> Result<()> {
+    let wanted: Vec<&str> =
+        DEBUGGERS.iter().copied().filter(|name| !skip.iter().any(|skipped| skipped == name)).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let doctor = ["run", "--quiet", "--package", "breakroom", "--", "doctor", "--yes", "--ours", "--fix"];
+    let installed = run(cargo(&doctor).args(wanted));
+    installed.context("cannot install a debugger; to do without it use --skip with its name")
+}
+
 impl Need {
     fn is_present(&self) -> Result<bool> {
         Ok(match self.present {
             Present::Program(names) => programs().any(|program| names.contains(&program.as_str())),
-            Present::ProgramPrefix(prefixes) => {
-                programs().any(|program| prefixes.iter().any(|prefix| program.starts_with(prefix)))
-            }
-            Present::Command(words) => {
-                let mut command = Command::new(words[0]);
-                command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null());
-                command.status().is_ok_and(|status| status.success())
-            }
             Present::Adapter(path) => adapters_folder()?.join(path).exists(),
         })
     }
@@ -162,11 +146,6 @@ impl Need {
     fn install(&self, apt: &mut Apt) -> Result<()> {
         let installed = match self.install {
             Install::Apt(packages) => apt.install(packages),
-            Install::Pip { folder, package } => {
-                let mut command = Command::new("python3");
-                command.args(["-m", "pip", "install", "--upgrade", "--target"]);
-                run(command.arg(adapters_folder()?.join(folder)).arg(package))
-            }
             Install::Npm { folder, package } => {
                 let folder = adapters_folder()?.join(folder);
                 std::fs::create_dir_all(&folder)?;
