@@ -1,0 +1,5 @@
+set(left 100)
+foreach(cups 1 2 3)
+  math(EXPR left "${left} - 8 * ${cups}")
+endforeach()
+message("${left} beans are left")
