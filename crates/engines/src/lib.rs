@@ -10,6 +10,7 @@ mod error;
 pub mod folders;
 mod guard;
 mod install;
+mod litter;
 pub mod ports;
 mod probe;
 mod project;

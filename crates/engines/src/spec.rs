@@ -23,6 +23,8 @@ pub struct AdapterSpec {
     pub banner: Vec<String>,
     /// What it says on its stderr when it may be connected to, if that is later than it listens.
     pub ready: Option<String>,
+    /// How the names of files begin that it leaves in the temporary folder, with `{{pid}}` for its number.
+    pub litter: Option<String>,
 }
 
 /// How the hub and the adapter find each other.
@@ -99,6 +101,7 @@ impl TryFrom<Record> for AdapterSpec {
             debuggee_stdio: record.debuggee_stdio,
             banner: record.banner,
             ready: record.ready,
+            litter: None,
         };
         spec.check().map(|()| spec)
     }

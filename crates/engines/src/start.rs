@@ -27,6 +27,7 @@ use crate::context::{Context, which};
 use crate::error::{StartError, Tail};
 use crate::guard::handle::{Attachment, Supervised};
 use crate::guard::protocol::{Program, Stop};
+use crate::litter::Litter;
 use crate::spec::{AdapterSpec, Mode};
 
 /// A big answer should not need a hundred turns of reader and writer. More than the system allows is not given.
@@ -53,12 +54,16 @@ pub async fn start(spec: &AdapterSpec, context: &Context, guard: &Path) -> Resul
     spec.check().map_err(|problem| StartError::BadSpec { name: spec.name.clone(), problem })?;
     let patience = Duration::from_secs(spec.connection_timeout_seconds.min(LONGEST_TIMEOUT));
     let attempt = Attempt { spec, context, guard, deadline: Instant::now() + patience };
-    match spec.mode {
+    let mut engine = match spec.mode {
         Mode::Stdio => stdio::start(&attempt).await,
         Mode::TcpConnect => tcp::connect(&attempt).await,
         Mode::TcpCallback => tcp::callback(&attempt).await,
         Mode::Unix => unix::connect(&attempt).await,
+    }?;
+    if let Some(litter) = attempt.litter(engine.process.pid()) {
+        engine.process.leaves(litter);
     }
+    Ok(engine)
 }
 
 /// What every transport needs to know.
@@ -94,6 +99,14 @@ impl Attempt<'_> {
             Ok(process) => Ok(Launched { stdin, stdout, stderr, process: process? }),
             Err(_) => Err(self.timeout("start", Tail::default())),
         }
+    }
+
+    /// What the adapter will leave in its temporary folder.
+    fn litter(&self, pid: u32) -> Option<Litter> {
+        let prefix = self.spec.litter.as_ref()?.replace("{{pid}}", &pid.to_string());
+        let env = self.context.environment(&self.spec.env);
+        let folder = env.into_iter().find(|(name, _)| name == "TMPDIR").map(|(_, folder)| folder.into());
+        Some(Litter { folder: folder.unwrap_or_else(|| "/tmp".into()), prefix })
     }
 
     fn failed(&self, what: &'static str, source: io::Error) -> StartError {

@@ -101,8 +101,7 @@ fn a_child_at_a_port_that_nobody_listens_on_is_told_of() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = closed.local_addr().unwrap().port();
     drop(closed);
-    let configuration =
-        json!({"type": "fake", "name": "nowhere", "connect": {"host": "127.0.0.1", "port": port}});
+    let configuration = json!({"type": "fake", "name": "nowhere", "subProcessId": 7, "connect": {"host": "127.0.0.1", "port": port}});
     let root = [announcement(configuration), json!({"expect_response": "startDebugging"})];
     let mut viewer = Viewer::new(rig.private());
     begin(&mut viewer.client, rig.fake_server(&[&configured(&root)]));
@@ -116,8 +115,7 @@ fn a_child_at_a_port_that_nobody_listens_on_is_told_of() {
 #[test]
 fn a_child_on_another_machine_is_refused() {
     let rig = Rig::new();
-    let configuration =
-        json!({"type": "fake", "name": "far", "connect": {"host": "192.0.2.1", "port": 5678}});
+    let configuration = json!({"type": "fake", "name": "far", "subProcessId": 7, "connect": {"host": "192.0.2.1", "port": 5678}});
     let root = [announcement(configuration), json!({"expect_response": "startDebugging"})];
     let mut viewer = Viewer::new(rig.private());
     begin(&mut viewer.client, rig.fake_server(&[&configured(&root)]));
@@ -157,8 +155,7 @@ fn an_adapter_that_dies_while_a_child_is_awaited_says_so() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = closed.local_addr().unwrap().port();
     drop(closed);
-    let configuration =
-        json!({"type": "fake", "name": "orphan", "connect": {"host": "127.0.0.1", "port": port}});
+    let configuration = json!({"type": "fake", "name": "orphan", "subProcessId": 7, "connect": {"host": "127.0.0.1", "port": port}});
     let root = [announcement(configuration), json!({"stderr": "gone for good\n"}), json!({"exit": 3})];
     let mut viewer = Viewer::new(rig.private());
     begin(&mut viewer.client, rig.fake_server(&[&configured(&root)]));

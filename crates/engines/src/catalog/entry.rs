@@ -58,6 +58,9 @@ pub struct Entry {
     /// What it says on its stderr when it may be connected to, if that is later than it listens.
     #[serde(default)]
     pub ready: Option<String>,
+    /// How the names of files begin that it leaves in the temporary folder, with `{{pid}}` for its number.
+    #[serde(default)]
+    pub litter: Option<String>,
     #[serde(default)]
     pub quirks: Vec<Quirk>,
     /// An expression that makes a plain yes or no of a breakpoint's condition, with `{}` for the condition.

@@ -88,6 +88,7 @@ impl Entry {
             debuggee_stdio: self.debuggee_stdio,
             banner: self.banner.clone(),
             ready: self.ready.clone(),
+            litter: self.litter.clone(),
         })
     }
 

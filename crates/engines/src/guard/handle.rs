@@ -20,6 +20,7 @@ use super::protocol::{
     AttachmentKind, Exit, FromGuard, MAX_MESSAGE, Order, Program, Stop, ToGuard, frame, invalid, json_frame,
 };
 use crate::error::StartError;
+use crate::litter::Litter;
 
 #[derive(Debug)]
 pub struct Supervised {
@@ -29,6 +30,7 @@ pub struct Supervised {
     control: Control,
     /// A pipe nobody writes to, for adapters that end when their stdin does.
     stdin: Option<OwnedFd>,
+    litter: Option<Litter>,
 }
 
 /// What the process is to have as stdin, stdout and stderr.
@@ -56,7 +58,7 @@ impl Supervised {
         match control.link.next::<FromGuard>().await {
             Some(FromGuard::Started(pid)) => {
                 let pinned = pid_of(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-                Ok(Supervised { pid, pinned, control, stdin: None })
+                Ok(Supervised { pid, pinned, control, stdin: None, litter: None })
             }
             Some(FromGuard::Failed(reason)) => Err(StartError::Spawn { program: program.name(), reason }),
             Some(FromGuard::Exited(exit)) => Err(StartError::GuardLost { program: program.name(), exit }),
@@ -67,6 +69,11 @@ impl Supervised {
     pub(crate) fn keep_stdin(mut self, stdin: OwnedFd) -> Self {
         self.stdin = Some(stdin);
         self
+    }
+
+    /// What is removed when nothing of the process is left.
+    pub(crate) fn leaves(&mut self, litter: Litter) {
+        self.litter = Some(litter);
     }
 
     /// The number of the process itself, not of its guard.

@@ -169,7 +169,8 @@ async fn a_release_holds_even_if_the_hub_is_gone_at_once() {
 
 #[tokio::test]
 async fn the_guard_survives_the_signals_of_a_terminal_and_tidies_up_on_sigterm() {
-    let mut engine = shell("sleep 600 & echo $!; wait").await;
+    // The shell must not end by itself when its child is told first.
+    let mut engine = shell("sleep 600 & echo $!; while :; do wait; done").await;
     let child = Process::pin(&read_line(&engine.reader).await);
     let guard = Process::parent_of(engine.process.pid());
     for signal in [Signal::INT, Signal::QUIT, Signal::HUP, Signal::TSTP, Signal::TTOU] {

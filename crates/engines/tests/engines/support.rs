@@ -28,6 +28,7 @@ pub fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
         debuggee_stdio: false,
         banner: Vec::new(),
         ready: None,
+        litter: None,
     }
 }
 

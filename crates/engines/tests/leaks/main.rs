@@ -27,6 +27,7 @@ fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
         debuggee_stdio: false,
         banner: Vec::new(),
         ready: None,
+        litter: None,
     }
 }
 

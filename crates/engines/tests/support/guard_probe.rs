@@ -26,6 +26,7 @@ fn hub(command: Vec<String>) -> ExitCode {
         debuggee_stdio: false,
         banner: Vec::new(),
         ready: None,
+        litter: None,
     };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
