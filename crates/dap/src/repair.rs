@@ -1,7 +1,8 @@
 //! What adapters write where DAP has something else: `null` for a member that is optional, `0.0` for an integer.
 //!
-//! Found by a plain search, since nearly no message has any of it and none must be parsed for that.
-//! Only members that DAP itself names are touched, and none that may be null or anything: `dataId`, `data`, `restart`.
+//! A plain search says whether there is any of it at all: nearly no message has, and none must be parsed for that. Then
+//! the message is walked, and only where DAP says what a member means: what lies in `data`, `adapterData`, `restart` or
+//! in a vendor's own member is the vendor's, and has to come back to it as it was.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,7 +11,7 @@ use memchr::memmem::Finder;
 use smallvec::SmallVec;
 
 use crate::edit::Edit;
-use crate::json::{Json, skip_space};
+use crate::json::{Json, Key, skip_space};
 
 /// Integers of DAP.
 const INTEGERS: [&str; 24] = [
@@ -74,38 +75,124 @@ const OPTIONAL: [&str; 30] = [
     "type",
 ];
 
+/// The members in which DAP goes on. `innerException` may stand in itself.
+const CONTAINERS: [&str; 23] = [
+    "additionalModuleColumns",
+    "body",
+    "breakpoint",
+    "breakpointModes",
+    "breakpoints",
+    "capabilities",
+    "checksums",
+    "details",
+    "error",
+    "exceptionBreakpointFilters",
+    "innerException",
+    "instructions",
+    "location",
+    "module",
+    "modules",
+    "presentationHint",
+    "scopes",
+    "source",
+    "sources",
+    "stackFrames",
+    "targets",
+    "threads",
+    "variables",
+];
+
+/// As deep as any message goes, so that none can exhaust the stack.
+const DEPTH: usize = 32;
+
+type Edits = SmallVec<[Edit; 2]>;
+
 /// The edits that make a message of an adapter what DAP says. None for nearly every message.
-pub fn repairs(message: &[u8]) -> SmallVec<[Edit; 2]> {
+pub fn repairs(message: &[u8]) -> Edits {
+    if !is_suspect(message) {
+        return Edits::new();
+    }
+    let mut found = Found { message, cuts: Vec::new(), integers: Edits::new() };
+    if let Some(whole) = Json::first(message) {
+        found.walk(whole, DEPTH);
+    }
+    found.cuts.into_iter().map(|cut| Edit::text(cut, "")).chain(found.integers).collect()
+}
+
+/// Whether some member with a name of DAP's is null, or a whole number with a fraction.
+fn is_suspect(message: &[u8]) -> bool {
     static NULL: LazyLock<Finder> = LazyLock::new(|| Finder::new(b"null"));
     static FRACTION: LazyLock<Finder> = LazyLock::new(|| Finder::new(b".0"));
-    let mut cuts: Vec<Range<usize>> = Vec::new();
-    for at in NULL.find_iter(message) {
-        if let Some((key, name)) = member_of(message, at)
-            && (OPTIONAL.contains(&name) || INTEGERS.contains(&name))
-        {
-            cut(message, &mut cuts, key..at + b"null".len());
-        }
-    }
-    let mut edits: SmallVec<[Edit; 2]> = cuts.into_iter().map(|cut| Edit::text(cut, "")).collect();
-    for point in FRACTION.find_iter(message) {
+    let is_null = |at| member_of(message, at).is_some_and(may_be_left_out);
+    let is_fraction = |point: usize| {
         let digits = message[..point].iter().rev().take_while(|byte| is_digit(**byte)).count();
-        let at = point - digits;
-        let Some((_, name)) = member_of(message, at).filter(|_| digits > 0) else { continue };
-        let value = Json::at(message, at);
-        if let (true, Some(span), Some(number)) = (INTEGERS.contains(&name), value.span(), value.as_i64()) {
-            edits.push(Edit::int(span, number));
+        digits > 0 && member_of(message, point - digits).is_some_and(|name| INTEGERS.contains(&name))
+    };
+    NULL.find_iter(message).any(is_null) || FRACTION.find_iter(message).any(is_fraction)
+}
+
+fn may_be_left_out(name: &str) -> bool {
+    OPTIONAL.contains(&name) || INTEGERS.contains(&name)
+}
+
+struct Found<'a> {
+    message: &'a [u8],
+    cuts: Vec<Range<usize>>,
+    integers: Edits,
+}
+
+impl Found<'_> {
+    fn walk(&mut self, part: Json, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        for element in part.elements() {
+            self.walk(element, depth);
+        }
+        for (key, value) in part.members() {
+            let (name, first) = (&*key.text(), self.message.get(value.start()));
+            match first {
+                Some(b'n') if may_be_left_out(name) => self.leave_out(key, value),
+                Some(b'{' | b'[') if CONTAINERS.contains(&name) => self.walk(value, depth),
+                Some(b'-' | b'0'..=b'9') if INTEGERS.contains(&name) => self.write_whole(value),
+                _ => {}
+            }
         }
     }
-    edits
+
+    /// With the one comma that goes with it. The last member takes the comma before it, which may have been cut already
+    /// with the member before.
+    fn leave_out(&mut self, key: Key, value: Json) {
+        let Some(Range { end, .. }) = value.span() else { return };
+        let after = skip_space(self.message, end);
+        if self.message.get(after) == Some(&b',') {
+            return self.cuts.push(key.start..skip_space(self.message, after + 1));
+        }
+        let mut start = key.start;
+        while let Some(before) = last_before(self.message, start).filter(|at| self.message[*at] == b',') {
+            start = before;
+            match self.cuts.pop_if(|cut| cut.end > before) {
+                Some(cut) => start = cut.start,
+                None => break,
+            }
+        }
+        self.cuts.push(start..end);
+    }
+
+    fn write_whole(&mut self, value: Json) {
+        if let (Some(span), Some(raw), Some(number)) = (value.span(), value.raw(), value.as_i64())
+            && raw.contains(&b'.')
+        {
+            self.integers.push(Edit::int(span, number));
+        }
+    }
 }
 
 fn is_digit(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == b'-'
 }
 
-/// Where the member begins whose value starts at `value`, and its name. `None` if no plain key stands before it, as in
-/// a list or inside a string.
-fn member_of(message: &[u8], value: usize) -> Option<(usize, &str)> {
+/// The name of the member whose value starts at `value`. `None` if no plain key stands before it, as in a list or inside
+/// a string.
+fn member_of(message: &[u8], value: usize) -> Option<&str> {
     let colon = last_before(message, value).filter(|at| message[*at] == b':')?;
     let end = last_before(message, colon).filter(|at| message[*at] == b'"')?;
     let start = memchr::memrchr(b'"', &message[..end])?;
@@ -114,29 +201,11 @@ fn member_of(message: &[u8], value: usize) -> Option<(usize, &str)> {
     let escaped = name.contains('\\') || (start > 0 && message[start - 1] == b'\\');
     // A key comes behind a brace or a comma; the text of a string may end in anything.
     let opens = last_before(message, start).is_some_and(|at| matches!(message[at], b'{' | b','));
-    (!escaped && opens).then_some((start, name))
+    (!escaped && opens).then_some(name)
 }
 
 fn last_before(message: &[u8], at: usize) -> Option<usize> {
     message[..at].iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
-}
-
-/// Notes that a member is to be cut, with the one comma that goes with it. The last member takes the comma before it,
-/// which may have been cut already with the member before.
-fn cut(message: &[u8], cuts: &mut Vec<Range<usize>>, member: Range<usize>) {
-    let after = skip_space(message, member.end);
-    if message.get(after) == Some(&b',') {
-        return cuts.push(member.start..skip_space(message, after + 1));
-    }
-    let Range { mut start, end } = member;
-    while let Some(before) = last_before(message, start).filter(|at| message[*at] == b',') {
-        start = before;
-        match cuts.pop_if(|cut| cut.end > before) {
-            Some(cut) => start = cut.start,
-            None => break,
-        }
-    }
-    cuts.push(start..end);
 }
 
 #[cfg(test)]
@@ -145,14 +214,14 @@ mod tests {
     use crate::Message;
 
     fn repaired(body: &str) -> String {
-        let text = format!(r#"{{"type":"event","event":"x","vendor":{body}}}"#);
+        let text = format!(r#"{{"type":"event","event":"x","body":{body}}}"#);
         let message = Message::from_engine(text.clone().into_bytes().into()).unwrap();
         let edits = repairs(text.as_bytes());
         let edited = message.edited(edits).unwrap();
         let whole = String::from_utf8(edited.bytes().to_vec()).unwrap();
         serde_json::from_str::<serde_json::Value>(&whole).unwrap();
         whole
-            .strip_prefix(r#"{"type":"event","event":"x","vendor":"#)
+            .strip_prefix(r#"{"type":"event","event":"x","body":"#)
             .unwrap()
             .strip_suffix('}')
             .unwrap()
@@ -190,6 +259,19 @@ mod tests {
         ] {
             assert_eq!(repaired(said), said);
         }
+    }
+
+    #[test]
+    fn what_a_vendor_put_into_a_message_of_dap_comes_through_as_it_was() {
+        for said in [
+            r#"{"output":"x","data":{"name":null,"id":3.0}}"#,
+            r#"{"source":{"path":"p","adapterData":{"id":null,"line":2.0,"source":{"path":null}}}}"#,
+            r#"{"restart":[{"line":1.0}],"__restart":{"name":null},"$vendor":{"body":{"id":null}}}"#,
+        ] {
+            assert_eq!(repaired(said), said);
+        }
+        let both = r#"{"source":{"path":null,"adapterData":{"path":null}},"line":1.0}"#;
+        assert_eq!(repaired(both), r#"{"source":{"adapterData":{"path":null}},"line":1}"#);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Initialize {
     pub progress: bool,
     pub invalidated: bool,
     pub memory_event: bool,
+    /// Ours: it knows how to give the program input by `breakroom/input`.
+    pub input: bool,
 }
 
 impl Initialize {
@@ -42,6 +44,7 @@ impl Initialize {
             progress: arguments.flag("supportsProgressReporting"),
             invalidated: arguments.flag("supportsInvalidatedEvent"),
             memory_event: arguments.flag("supportsMemoryEvent"),
+            input: arguments.flag("supportsBreakroomInput"),
         }
     }
 }

@@ -4,16 +4,22 @@
 //! It starts nothing; looking an adapter up may run a short check of the program found.
 
 pub mod choose;
+pub mod companion;
 mod defaults;
 pub mod entry;
 pub mod find;
 pub mod fix;
 mod from_launch;
+mod name;
+pub mod preload;
 pub mod quirk;
 mod versions;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use breakroom_habits::EntryStop;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -22,6 +28,7 @@ use crate::error::CatalogError;
 use crate::folders;
 use crate::project::{self, Project, Trust};
 use entry::{Entry, Origin};
+use fix::Fix;
 
 /// One file for each adapter. Of several for one language the first that is installed is taken.
 const BUILT_IN: [(&str, &str); 16] = [
@@ -43,6 +50,19 @@ const BUILT_IN: [(&str, &str); 16] = [
     ("ez-debugserver", include_str!("catalog/builtin/ez-debugserver.toml")),
 ];
 
+/// Texts in other languages than the catalog's, which stand in it as `{{text.NAME}}`.
+const TEXTS: &[(&str, &str)] = &[
+    ("{{text.perl.pl}}", include_str!("catalog/builtin/perl.pl")),
+    ("{{text.debugpy-stock.py}}", include_str!("catalog/builtin/debugpy-stock.py")),
+    ("{{text.gdb.py}}", include_str!("catalog/builtin/gdb.py")),
+    ("{{text.lldb-entry.py}}", include_str!("catalog/builtin/lldb-entry.py")),
+    ("{{text.lldb-rust.py}}", include_str!("catalog/builtin/lldb-rust.py")),
+    ("{{text.jdi/Bridge.java}}", include_str!("catalog/builtin/jdi/Bridge.java")),
+    ("{{text.jdi/Contents.java}}", include_str!("catalog/builtin/jdi/Contents.java")),
+    ("{{text.jdi/Peer.java}}", include_str!("catalog/builtin/jdi/Peer.java")),
+    ("{{text.jdi/Place.java}}", include_str!("catalog/builtin/jdi/Place.java")),
+];
+
 /// What the user's catalog.toml and a project's .breakroom.toml hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,7 +75,8 @@ pub(crate) struct CatalogFile {
 
 #[derive(Debug)]
 pub struct Catalog {
-    entries: Vec<Entry>,
+    /// Borrowed where nobody has added any, as is usual: a copy of all of them would be made several times for every session.
+    entries: Cow<'static, [Entry]>,
     settings: Map<String, Value>,
     project: Option<Project>,
     cwd: PathBuf,
@@ -64,18 +85,14 @@ pub struct Catalog {
 impl Catalog {
     /// The built-in entries alone.
     pub fn built_in(context: &Context) -> Result<Catalog, CatalogError> {
-        let mut catalog =
-            Catalog { entries: Vec::new(), settings: Map::new(), project: None, cwd: context.cwd.clone() };
-        for (name, text) in BUILT_IN {
-            catalog.add(parse(&Path::new("(built in)").join(name), text)?, &Origin::BuiltIn);
-        }
-        Ok(catalog)
+        let entries = Cow::Borrowed(built_in()?);
+        Ok(Catalog { entries, settings: Map::new(), project: None, cwd: context.cwd.clone() })
     }
 
     /// The built-in entries, overridden by name by the user's file and then by the project's.
     pub fn load(context: &Context) -> Result<Catalog, CatalogError> {
         let mut catalog = Catalog::built_in(context)?;
-        let user = folders::config_dir(context).join("catalog.toml");
+        let user = folders::config_dir(context)?.join("catalog.toml");
         match std::fs::read_to_string(&user) {
             Ok(text) => catalog.add(parse(&user, &text)?, &Origin::User(user.clone())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
@@ -112,15 +129,62 @@ impl Catalog {
             if untrusted {
                 // It is asked last and replaces nothing: a file that came with a download must not keep its reader from
                 // debugging as before.
-                self.entries.push(entry);
+                self.entries.to_mut().push(entry);
                 continue;
             }
-            match self.entries.iter_mut().find(|known| known.name == entry.name) {
+            let entries = self.entries.to_mut();
+            match entries.iter_mut().find(|known| known.name == entry.name) {
                 Some(known) => *known = entry,
                 // What was added last is asked first, so that a user's entry for *.py comes before the built-in one.
-                None if *origin == Origin::BuiltIn => self.entries.push(entry),
-                None => self.entries.insert(0, entry),
+                None => entries.insert(0, entry),
             }
+        }
+    }
+}
+
+/// Parsed once: a daemon looks into the catalog several times for every session, and that would be milliseconds each.
+fn built_in() -> Result<&'static [Entry], CatalogError> {
+    static ENTRIES: OnceLock<Vec<Entry>> = OnceLock::new();
+    if let Some(entries) = ENTRIES.get() {
+        return Ok(entries);
+    }
+    let mut entries = Vec::new();
+    for (name, text) in BUILT_IN {
+        entries.extend(parse(&Path::new("(built in)").join(name), text)?.adapter);
+    }
+    entries.iter_mut().for_each(with_texts);
+    Ok(ENTRIES.get_or_init(|| entries))
+}
+
+fn with_texts(entry: &mut Entry) {
+    let put = |text: &mut String| {
+        for (name, content) in TEXTS {
+            if text.contains(name) {
+                *text = text.replace(name, content);
+            }
+        }
+    };
+    entry.script.iter_mut().for_each(put);
+    for fix in &mut entry.fix {
+        if let Fix::Run(run) = fix {
+            run.files.values_mut().for_each(put);
+        }
+    }
+    if let EntryStop::Commands { run, .. } = &mut entry.starting.entry {
+        run.iter_mut().for_each(put);
+    }
+    let for_some = entry.defaults_when.iter_mut().flat_map(|when| when.arguments.values_mut());
+    for value in entry.defaults.values_mut().chain(for_some) {
+        match value {
+            Value::String(text) => put(text),
+            Value::Array(elements) => {
+                for element in elements {
+                    if let Value::String(text) = element {
+                        put(text);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -175,6 +239,7 @@ mod tests {
         assert_eq!(names, BUILT_IN.map(|(name, _)| name));
         for entry in catalog.entries() {
             assert!(!entry.find.is_empty() && !entry.install.is_empty());
+            assert!(!format!("{entry:?}").contains("{{text."), "a text of {} is missing", entry.name);
             // Those of our own are no other peers that anything would have been recorded of.
             if entry.find[0].programs == ["{{breakroom}}"] {
                 continue;
@@ -186,6 +251,16 @@ mod tests {
             );
             assert!(!entry.quirks.is_empty());
         }
+    }
+
+    #[test]
+    fn only_adapters_that_look_who_comes_have_a_port() {
+        let home = tempfile::tempdir().unwrap();
+        let catalog = Catalog::built_in(&context(home.path(), home.path())).unwrap();
+        let listens = |entry: &&Entry| entry.mode == crate::spec::Mode::TcpConnect;
+        let names: Vec<&str> =
+            catalog.entries().iter().filter(listens).map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["jdi", "perl"]);
     }
 
     #[test]
@@ -211,6 +286,8 @@ mod tests {
         for (text, place) in [
             ("[[adapter]]\nname = 3\ninstall = \"\"", "line 2, column 8"),
             ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nmodee = \"stdio\"", "line 4"),
+            ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nending.exits = \"never\"", "line 4"),
+            ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nending.exit = \"nevr\"", "line 4, column 15"),
             ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nquirks = [\"odd\"]", "unknown variant"),
             ("not toml", "line 1"),
             (&format!("{MINE}{MINE}"), "there twice"),

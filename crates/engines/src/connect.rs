@@ -14,10 +14,13 @@ use rustix::fs::{Mode, OFlags};
 use tokio::net::{TcpStream, UnixStream};
 
 use crate::error::ConnectError;
-use crate::ports;
+use breakroom_ports as ports;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// Between the appearance of a socket and its first connection lie two calls of its server.
+const MOMENT: Duration = Duration::from_micros(50);
+/// Half of it is lost with every server that says nothing when it listens. An attempt costs some microseconds.
+const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 /// The kernel's table is not read at one instant, so a row can be missed once.
 pub(crate) const LOOKS: usize = 3;
 
@@ -25,7 +28,7 @@ pub(crate) const LOOKS: usize = 3;
 #[derive(Clone, Debug)]
 pub enum Place {
     Tcp(SocketAddr),
-    /// The socket's file, held open: its name is removed as soon as the adapter that made it was met.
+    /// The socket's file, held open: some adapters remove its name as soon as somebody has come.
     Unix(Arc<OwnedFd>),
 }
 
@@ -69,7 +72,16 @@ pub struct Connection {
 /// Tries these places in turn until one answers or the time is over: a server may announce itself before it listens.
 pub async fn connect(places: &[Place], patience: Duration) -> Result<Connection, ConnectError> {
     let mut attempts = Attempts { places, last_error: None };
-    match tokio::time::timeout(patience, attempts.meet()).await {
+    let meet = async {
+        let mut pauses = Pauses::default();
+        loop {
+            match attempts.once().await {
+                Some(met) => return met,
+                None => tokio::time::sleep(pauses.next()).await,
+            }
+        }
+    };
+    match tokio::time::timeout(patience, meet).await {
         Ok(met) => met,
         Err(_) => Err(ConnectError::Silent {
             address: places.first().map(Place::to_string).unwrap_or_default(),
@@ -79,28 +91,45 @@ pub async fn connect(places: &[Place], patience: Duration) -> Result<Connection,
     }
 }
 
-/// Tries until the caller gives up.
+/// How long to wait before a server that does not answer is tried again, each time.
+pub(crate) struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Pauses(FIRST_PAUSE)
+    }
+}
+
+impl Pauses {
+    pub fn of_a_moment() -> Self {
+        Pauses(MOMENT)
+    }
+
+    pub fn next(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = (pause * 2).min(LONGEST_PAUSE);
+        pause
+    }
+}
+
 pub(crate) struct Attempts<'a> {
     pub places: &'a [Place],
     pub last_error: Option<io::Error>,
 }
 
 impl Attempts<'_> {
-    pub async fn meet(&mut self) -> Result<Connection, ConnectError> {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            for place in self.places {
-                match dial(place).await {
-                    Ok(socket) => return Ok(Connection { socket, place: place.clone() }),
-                    Err(Missed::NotYet(error)) => self.last_error = Some(error),
-                    Err(Missed::Stranger(owner)) => {
-                        return Err(ConnectError::Stranger { address: place.to_string(), owner });
-                    }
+    /// `None` if nobody answers yet.
+    pub async fn once(&mut self) -> Option<Result<Connection, ConnectError>> {
+        for place in self.places {
+            match dial(place).await {
+                Ok(socket) => return Some(Ok(Connection { socket, place: place.clone() })),
+                Err(Missed::NotYet(error)) => self.last_error = Some(error),
+                Err(Missed::Stranger(owner)) => {
+                    return Some(Err(ConnectError::Stranger { address: place.to_string(), owner }));
                 }
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        None
     }
 }
 
@@ -128,7 +157,7 @@ async fn dial(place: &Place) -> Result<OwnedFd, Missed> {
     if is_connected_to_itself(&stream) {
         return Err(io::Error::from(io::ErrorKind::ConnectionRefused).into());
     }
-    check_owner(&stream, address).map_err(Missed::Stranger)?;
+    check_owner(stream.local_addr()?, address).map_err(Missed::Stranger)?;
     stream.set_nodelay(true)?;
     Ok(OwnedFd::from(stream.into_std()?))
 }
@@ -138,14 +167,21 @@ fn is_connected_to_itself(stream: &TcpStream) -> bool {
     matches!((stream.local_addr(), stream.peer_addr()), (Ok(local), Ok(peer)) if local == peer)
 }
 
-/// Says whose it is, if it is not ours.
-fn check_owner(stream: &TcpStream, address: SocketAddr) -> Result<(), String> {
+/// The user at the other end of a connection to a server on this machine, `local` being our own end.
+pub fn owner_at(local: SocketAddr, address: SocketAddr) -> Option<u32> {
     let look = || {
-        let local = stream.local_addr().ok()?;
-        // Until it is accepted our connection has no owner but the listener; afterwards there may be no listener.
-        ports::listener_uid(address).ok()?.or(ports::peer_uid(local, address).ok()?)
+        // Who has accepted our connection counts, whoever listens there by now. Until then it has no owner but the listener.
+        match ports::peer_uid(local, address).ok()? {
+            Some(uid) => Some(uid),
+            None => ports::listener_uid(address).ok()?,
+        }
     };
-    match (0..LOOKS).find_map(|_| look()) {
+    (0..LOOKS).find_map(|_| look())
+}
+
+/// Says whose it is, if it is not ours.
+fn check_owner(local: SocketAddr, address: SocketAddr) -> Result<(), String> {
+    match owner_at(local, address) {
         Some(uid) if uid == rustix::process::getuid().as_raw() => Ok(()),
         Some(uid) => Err(format!("a process of user {uid}")),
         None => Err("an unknown process".into()),
@@ -190,11 +226,9 @@ mod tests {
         drop(listener);
         let places = [Place::Tcp(address)];
         let mut attempts = Attempts { places: &places, last_error: None };
-        while attempts.last_error.is_none() {
-            tokio::time::timeout(Duration::from_millis(20), attempts.meet()).await.unwrap_err();
-        }
+        assert!(attempts.once().await.is_none() && attempts.last_error.is_some());
         let _listener = TcpListener::bind(address).unwrap();
-        assert!(attempts.meet().await.is_ok());
+        assert!(attempts.once().await.unwrap().is_ok());
     }
 
     #[tokio::test]
@@ -205,6 +239,40 @@ mod tests {
         let places = Place::at("127.0.0.1", port).unwrap();
         let error = connect(&places, Duration::from_millis(200)).await.unwrap_err().to_string();
         assert!(error.contains(&format!("127.0.0.1:{port}")) && error.contains("refused"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn whoever_accepted_counts_and_not_who_listens_now() {
+        if !rustix::process::getuid().is_root() {
+            eprintln!("skipped: this test needs root, to run a server as another user");
+            return;
+        }
+        let accepts_one = r#"
+            $listener = IO::Socket::INET->new(LocalHost => "127.0.0.1", Listen => 1, ReuseAddr => 1) or die;
+            $| = 1;
+            print $listener->sockport, "\n";
+            $accepted = $listener->accept;
+            close $listener;
+            print "closed\n";
+            <STDIN>;
+        "#;
+        let mut server = std::process::Command::new("setpriv")
+            .args(["--reuid", "65534", "--clear-groups", "perl", "-MIO::Socket::INET", "-e", accepts_one])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = std::io::BufRead::lines(std::io::BufReader::new(server.stdout.take().unwrap()));
+        let address = SocketAddr::from(([127, 0, 0, 1], said.next().unwrap().unwrap().parse().unwrap()));
+        let stream = TcpStream::connect(address).await.unwrap();
+        assert_eq!(said.next().unwrap().unwrap(), "closed");
+        let _ours = TcpListener::bind(address).unwrap();
+        assert_eq!(
+            check_owner(stream.local_addr().unwrap(), address).unwrap_err(),
+            "a process of user 65534"
+        );
+        drop(server.stdin.take());
+        server.wait().unwrap();
     }
 
     #[tokio::test]

@@ -12,8 +12,8 @@ use crate::spec::EnvVar;
 /// Where the shells of this system look when there is no PATH.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Variables that address us or the orchestrator. A debuggee that inherited them could join, or be taken for,
-/// the very session that debugs it; some of them hold tokens.
+/// Variables that address us, or whoever asked an editor for a debug session. A debuggee that inherited them could join,
+/// or be taken for, the very session that debugs it; some of them hold tokens.
 const OWN_PREFIXES: [&str; 3] = ["DEBUG_SESSION", "DCP_", "BREAKROOM_"];
 
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::folders::FolderError;
 use crate::guard::protocol::Exit;
 
 /// Why the catalog could not be read, or why it has no adapter for what was asked.
@@ -19,6 +20,8 @@ pub enum CatalogError {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {}: {source}. Check that you may write there.", path.display())]
     Write { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Unsafe(#[from] FolderError),
     #[error("no debugger is known for the type \"{kind}\". Known types: {known}.")]
     UnknownType { kind: String, known: String },
     #[error("no debugger is known for {}. Known: {known}. Name one with \"type\", or add an entry to catalog.toml.", file.display())]
@@ -31,10 +34,11 @@ pub enum CatalogError {
     Folder { file: PathBuf },
     #[error("{} is a program of this machine, but you may not execute it: try `chmod +x`.", file.display())]
     NotExecutable { file: PathBuf },
-    #[error("the adapter {name} is not installed (looked for {looked_for}). Install it {how}: {install}")]
+    #[error("the adapter {name} {problem}. Install it {how}: {install}")]
     NotInstalled {
         name: String,
-        looked_for: String,
+        /// What was looked for, or what it lacks.
+        problem: String,
         /// By us, or by hand.
         how: String,
         /// A command.

@@ -1,7 +1,8 @@
 //! Where things are kept: sockets, adapters we installed, state, and the user's settings.
 //!
-//! The runtime folder is checked before anything is put into it, since whoever can write there can pose as the hub.
-//! The other folders are only named here; who needs one creates it.
+//! The runtime folder is checked before anything is put into it, since whoever can write there can pose as the hub. So is
+//! what stands in for a missing home, since what is found there is executed. The other folders are only named here; who
+//! needs one creates it.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -13,13 +14,15 @@ use crate::context::Context;
 /// folder they run in, and a project's are somebody else's code; in this one only root can put any.
 pub(crate) const NEUTRAL: &str = "/";
 
-/// Why there is no folder that sockets can safely be put into.
+/// Why there is no folder that things can safely be kept in.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     #[error("cannot use the runtime folder {}: {source}.", path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("the runtime folder {} is not safe: {problem}. Remove it, or set XDG_RUNTIME_DIR to a folder of your own.", path.display())]
     Unsafe { path: PathBuf, problem: String },
+    #[error("neither HOME nor {variable} is set, and {} cannot be used instead: {problem}. Set one of them, or remove that folder.", path.display())]
+    Homeless { variable: &'static str, path: PathBuf, problem: String },
 }
 
 /// The folder for sockets: `$XDG_RUNTIME_DIR/breakroom`, or a private one in the temp folder if that is missing or has
@@ -31,7 +34,8 @@ pub fn runtime_dir() -> Result<PathBuf, FolderError> {
         Some(base) if base.is_absolute() && base.is_dir() && fits(&base) => base.join("breakroom"),
         _ => private_temp(),
     };
-    private_folder(&path).map(|()| path)
+    private_folder(&path)?;
+    Ok(path)
 }
 
 /// Whether the name of a socket below this folder is within the kernel's limit of 107 bytes.
@@ -40,31 +44,47 @@ fn fits(base: &Path) -> bool {
 }
 
 /// Where adapters that we install are, and where the catalog looks first.
-pub fn adapters_dir(context: &Context) -> PathBuf {
-    base(context, "XDG_CACHE_HOME", ".cache").join("adapters")
+pub fn adapters_dir(context: &Context) -> Result<PathBuf, FolderError> {
+    Ok(base(context, "XDG_CACHE_HOME", ".cache")?.join("adapters"))
 }
 
 /// Where what we build is put, each in a folder of its own.
-pub fn builds_dir(context: &Context) -> PathBuf {
-    base(context, "XDG_CACHE_HOME", ".cache").join("builds")
+pub fn builds_dir(context: &Context) -> Result<PathBuf, FolderError> {
+    Ok(base(context, "XDG_CACHE_HOME", ".cache")?.join("builds"))
 }
 
-pub fn state_dir(context: &Context) -> PathBuf {
+/// Where scripts are that a program's runtime loads before the program.
+pub(crate) fn preloads_dir(context: &Context) -> Result<PathBuf, FolderError> {
+    Ok(base(context, "XDG_CACHE_HOME", ".cache")?.join("preloads"))
+}
+
+pub fn state_dir(context: &Context) -> Result<PathBuf, FolderError> {
     base(context, "XDG_STATE_HOME", ".local/state")
 }
 
-pub fn config_dir(context: &Context) -> PathBuf {
+pub fn config_dir(context: &Context) -> Result<PathBuf, FolderError> {
     base(context, "XDG_CONFIG_HOME", ".config")
 }
 
-fn base(context: &Context, variable: &str, below_home: &str) -> PathBuf {
+fn base(context: &Context, variable: &'static str, below_home: &str) -> Result<PathBuf, FolderError> {
     let named = context.var(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     match (named, context.home()) {
-        (Some(path), _) => path.join("breakroom"),
-        (None, Some(home)) => home.join(below_home).join("breakroom"),
+        (Some(path), _) => Ok(path.join("breakroom")),
+        (None, Some(home)) => Ok(home.join(below_home).join("breakroom")),
         // A service without a home still has to work; it keeps nothing for long.
-        (None, None) => private_temp().join(below_home),
+        (None, None) => homeless(&private_temp(), variable).map(|folder| folder.join(below_home)),
     }
+}
+
+/// Made already when something is only looked for: what is not there could otherwise be put there by anybody.
+fn homeless<'a>(folder: &'a Path, variable: &'static str) -> Result<&'a Path, FolderError> {
+    private_folder(folder).map(|()| folder).map_err(|error| {
+        let problem = match error {
+            FolderError::Io { source, .. } => source.to_string(),
+            FolderError::Unsafe { problem, .. } | FolderError::Homeless { problem, .. } => problem,
+        };
+        FolderError::Homeless { variable, path: folder.to_path_buf(), problem }
+    })
 }
 
 fn private_temp() -> PathBuf {
@@ -129,9 +149,19 @@ mod tests {
             umask: 0o022,
         };
         let home = with(&[("HOME", "/h"), ("XDG_STATE_HOME", "relative")]);
-        assert_eq!(adapters_dir(&home), Path::new("/h/.cache/breakroom/adapters"));
-        assert_eq!(state_dir(&home), Path::new("/h/.local/state/breakroom"));
-        assert_eq!(config_dir(&with(&[("XDG_CONFIG_HOME", "/c")])), Path::new("/c/breakroom"));
-        assert!(state_dir(&with(&[])).is_absolute());
+        assert_eq!(adapters_dir(&home).unwrap(), Path::new("/h/.cache/breakroom/adapters"));
+        assert_eq!(state_dir(&home).unwrap(), Path::new("/h/.local/state/breakroom"));
+        assert_eq!(config_dir(&with(&[("XDG_CONFIG_HOME", "/c")])).unwrap(), Path::new("/c/breakroom"));
+    }
+
+    #[test]
+    fn what_stands_in_for_a_home_is_made_before_others_can_or_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("home");
+        assert_eq!(homeless(&path, "XDG_CACHE_HOME").unwrap(), path);
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let refused = homeless(&path, "XDG_CACHE_HOME").unwrap_err().to_string();
+        assert!(refused.contains("nor XDG_CACHE_HOME") && refused.contains("mode 777"), "{refused}");
     }
 }

@@ -6,6 +6,7 @@
 pub mod handle;
 pub mod process;
 pub mod protocol;
+pub mod ready;
 
 mod descendants;
 mod link;

@@ -16,6 +16,7 @@ use crate::error::{CatalogError, Tail};
 use crate::folders;
 use crate::probe;
 use crate::project::Trust;
+use crate::words::typed;
 
 /// The file in an installed folder that says what it was filled with.
 const LABEL: &str = ".installed-by-breakroom";
@@ -79,7 +80,7 @@ impl Entry {
         if let Origin::Project { path, trust: Trust::Untrusted } = &self.origin {
             return Err(CatalogError::Untrusted { name: self.name.clone(), path: path.clone() });
         }
-        let adapters = folders::adapters_dir(context);
+        let adapters = folders::adapters_dir(context)?;
         let found = self.find(context).ok();
         let ours = found.as_ref().is_some_and(|found| found.path.starts_with(&adapters));
         let there = match installed {
@@ -126,7 +127,11 @@ impl Step {
     /// Where it goes and how much room that takes; packages of the system go where they belong.
     pub fn place(&self) -> String {
         match (self.target(), self.fix.size()) {
-            (Some(target), Some(size)) => format!("into {}, about {size}", target.display()),
+            (Some(target), Some(size)) => {
+                let files: Vec<&str> = self.fix.files().map(|(name, _)| name.as_str()).collect();
+                let with = if files.is_empty() { "" } else { ", with files of our own: " };
+                format!("into {}, about {size}{with}{}", target.display(), files.join(", "))
+            }
             _ => "for the whole machine, as root".to_owned(),
         }
     }
@@ -145,6 +150,10 @@ impl<'a> Installer<'a> {
     pub fn carry_out(&mut self, step: &Step) -> Result<(), InstallError> {
         let Some(target) = step.target() else { return self.install_packages(step) };
         let beside = Beside::new(&step.adapters, &target)?;
+        for (name, text) in step.fix.files() {
+            let path = beside.path.join(name);
+            std::fs::write(&path, text).map_err(|source| unusable(&path, source))?;
+        }
         for command in step.fix.commands(&step.adapters, &beside.path) {
             run(&command, self.context, self.progress)?;
         }
@@ -170,10 +179,11 @@ fn label_of(folder: &Path) -> Option<String> {
     std::fs::read_to_string(folder.join(LABEL)).ok()
 }
 
-/// The commands without the folders, which differ from machine to machine.
+/// The commands without the folders, which differ from machine to machine, and the files.
 fn wanted_label(fix: &Fix) -> String {
     let commands = fix.commands(Path::new("ADAPTERS"), Path::new("FOLDER"));
-    commands.iter().map(|command| typed(command) + "\n").collect()
+    let commands = commands.iter().map(|command| typed(command) + "\n");
+    commands.chain(fix.files().map(|(name, text)| format!("{name}:\n{text}"))).collect()
 }
 
 /// A folder that is being filled, beside the one whose place it will take. It is removed if that never happens.
@@ -262,19 +272,6 @@ fn unusable(path: &Path, source: io::Error) -> InstallError {
     InstallError::Folder { path: path.to_path_buf(), source }
 }
 
-/// A command as a person would type it.
-fn typed(command: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=@:+,".contains(c);
-    let word = |word: &String| {
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    command.iter().map(word).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,6 +326,26 @@ mod tests {
         assert_eq!(entry.find(&context).unwrap().path, target.join("tool"));
         assert!(entry.steps(&context, Installed::Anywhere).unwrap().is_empty());
         assert_eq!(names(home.path()), ["mine"]);
+    }
+
+    #[test]
+    fn files_of_an_entry_are_there_before_its_commands_and_another_text_is_another_version() {
+        let home = tempfile::tempdir().unwrap();
+        for text in ["one", "two"] {
+            let (_, context) = prepare(home.path(), &script("chmod +x $1/tool"));
+            let config = home.path().join(".config/breakroom/catalog.toml");
+            let entry = std::fs::read_to_string(&config).unwrap();
+            let files = format!("files = {{ tool = '{text}' }}, size");
+            std::fs::write(&config, entry.replace("size", &files)).unwrap();
+            let catalog = Catalog::load(&context).unwrap();
+            let entry = catalog.by_type("mine").unwrap();
+            let steps = entry.steps(&context, Installed::Anywhere).unwrap();
+            assert!(steps[0].place().ends_with("of our own: tool"), "{}", steps[0].place());
+            Installer::new(&context, Progress::Kept).carry_out(&steps[0]).unwrap();
+            let tool = home.path().join(".cache/breakroom/adapters/mine/tool");
+            assert_eq!(std::fs::read_to_string(tool).unwrap(), text);
+            assert!(entry.steps(&context, Installed::Anywhere).unwrap().is_empty());
+        }
     }
 
     #[test]

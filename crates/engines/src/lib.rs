@@ -7,34 +7,44 @@ mod catalog;
 mod connect;
 mod context;
 mod error;
+mod executable;
 pub mod folders;
 mod guard;
+mod inspector;
 mod install;
 mod litter;
-pub mod ports;
 mod probe;
 mod project;
 mod spec;
 mod start;
+mod words;
 
+pub use breakroom_ports as ports;
 pub use catalog::Catalog;
 pub use catalog::entry::{
-    ArgsWhen, BareHits, Candidate, Console, Entry, EntryStop, ExitWord, Hover, LaunchWhen, Module, Origin,
-    Part, Promises, ThreadList, Unset, VersionQuery,
+    ArgsWhen, Candidate, DefaultsWhen, Entry, InputSource, LaunchWhen, Module, Origin, ProcessByPort,
+    Promises, VersionQuery,
 };
 pub use catalog::find::Found;
 pub use catalog::fix::Fix;
+pub use catalog::preload::preloaded;
 pub use catalog::quirk::Quirk;
-pub use connect::{Connection, Place, connect};
-pub use context::Context;
+pub use connect::{Connection, Place, connect, owner_at};
+pub use context::{Context, is_executable};
 pub use error::{CatalogError, ConnectError, StartError, Tail};
-pub use guard::handle::Supervised;
+pub use executable::{Maker, opened};
+pub use guard::handle::{Heard, Supervised};
 pub use guard::process::guard_main;
-pub use guard::protocol::{Exit, Stop};
+pub use guard::protocol::{Exit, Force, Held, Stop, WhenLost, Whom};
+pub use guard::ready::{ReadyGuard, SpareGuard};
+pub use inspector::closer::{Closer, meeting_place};
+pub use inspector::{OpenInspector, executable_of, inspector_doors, listening, open_inspector, visitors};
 pub use install::{InstallError, Installed, Installer, Progress, Step};
+pub use project::above::{folder_with, folders_above, inside};
 pub use project::editor::EditorFolder;
-pub use project::{Project, Trust, has_known_owner, trust};
-pub use spec::{AdapterSpec, EnvVar, Mode};
+pub use project::{Project, Trust, has_known_maker, has_known_owner, is_own, trust};
+pub use spec::{AdapterSpec, Banner, EnvVar, INPUT, Mode};
 pub use start::piped::{Piped, run_piped};
 pub use start::pty::{Terminal, run_in_pty};
-pub use start::{Engine, start};
+pub use start::{Engine, start, start_under};
+pub use words::{short_name, typed};

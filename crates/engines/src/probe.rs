@@ -4,12 +4,16 @@
 //! Away from the project, whose modules a program might otherwise take for its own.
 //! Not for adapters: those run under a guard.
 
+use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -18,13 +22,78 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use crate::context::Context;
 use crate::folders;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A program that only has to be loaded still needs its time where many others run.
+const PATIENCE: Duration = Duration::from_secs(30);
 const MOST_OUTPUT: usize = 64 * 1024;
+const MOST_REMEMBERED: usize = 64;
 
+#[derive(Clone)]
 pub(crate) struct Answer {
     pub succeeded: bool,
     pub stdout: String,
     pub stderr: String,
+}
+
+/// How long an answer is believed: what is installed beside a program changes without a trace in it.
+const LIFE: Duration = Duration::from_secs(60);
+
+static KNOWN: Mutex<VecDeque<Remembered>> = Mutex::new(VecDeque::new());
+
+struct Remembered {
+    question: Question,
+    answer: Answer,
+    since: Instant,
+}
+
+/// The same as `run`, but what has worked is not run again for a while, as long as the program and its surroundings are the
+/// same: some take as long as the adapter itself, and a daemon asks before every session.
+pub(crate) fn remembered(program: &Path, args: &[String], context: &Context) -> Option<Answer> {
+    remembered_for(LIFE, program, args, context)
+}
+
+fn remembered_for(life: Duration, program: &Path, args: &[String], context: &Context) -> Option<Answer> {
+    let Some(question) = Question::of(program, args, context) else { return run(program, args, context) };
+    let is_it = |known: &&Remembered| known.question == question && known.since.elapsed() < life;
+    let before = known().iter().find(is_it).map(|known| known.answer.clone());
+    if before.is_some() {
+        return before;
+    }
+    let since = Instant::now();
+    let answer = run(program, args, context)?;
+    if answer.succeeded {
+        let mut known = known();
+        known.retain(|other| other.question != question);
+        known.truncate(MOST_REMEMBERED - 1);
+        known.push_front(Remembered { question, answer: answer.clone(), since });
+    }
+    Some(answer)
+}
+
+/// To be called when an adapter did not start: what is known about it may not be true any more.
+pub(crate) fn forget() {
+    known().clear();
+}
+
+fn known() -> MutexGuard<'static, VecDeque<Remembered>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All that an answer can depend on, but for what is installed beside the program.
+#[derive(PartialEq, Eq)]
+struct Question {
+    program: PathBuf,
+    /// Which file it is, and when it was last written.
+    file: (u64, u64, SystemTime),
+    args: Vec<String>,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Question {
+    fn of(program: &Path, args: &[String], context: &Context) -> Option<Question> {
+        let found = std::fs::metadata(program).ok()?;
+        let file = (found.dev(), found.ino(), found.modified().ok()?);
+        Some(Question { program: program.into(), file, args: args.to_vec(), env: context.env.clone() })
+    }
 }
 
 /// None if the program cannot be started or does not end in time.
@@ -160,6 +229,26 @@ mod tests {
         let context = Context { cwd: project.path().to_path_buf(), ..Context::of_this_process() };
         let answer = run(Path::new("/bin/sh"), &["-c".to_string(), "pwd".to_string()], &context).unwrap();
         assert_eq!(answer.stdout, "/\n");
+    }
+
+    #[test]
+    fn what_has_worked_is_not_run_again_unless_something_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = folder.path().join("count");
+        let script = |code: u8| {
+            vec!["-c".to_string(), format!("echo x >> {}; wc -l < {0}; exit {code}", count.display())]
+        };
+        let mut context = Context::of_this_process();
+        let sh = Path::new("/bin/sh");
+        let said = |args: &[String], context: &Context| remembered(sh, args, context).unwrap().stdout;
+        assert_eq!((&*said(&script(0), &context), &*said(&script(0), &context)), ("1\n", "1\n"));
+        context.env.push(("ELSEWHERE".into(), "1".into()));
+        assert_eq!(said(&script(0), &context), "2\n");
+        assert_eq!((&*said(&script(1), &context), &*said(&script(1), &context)), ("3\n", "4\n"));
+        let late = remembered_for(Duration::ZERO, sh, &script(0), &context).unwrap();
+        assert_eq!(late.stdout, "5\n", "what was known is too old");
+        forget();
+        assert_eq!(said(&script(0), &context), "6\n");
     }
 
     #[test]

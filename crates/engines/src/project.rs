@@ -3,9 +3,9 @@
 //! The file comes with somebody's code, so its commands run only after the user has said so.
 //! Trust is given to the exact bytes at the exact place: a later change has to be trusted again.
 
+pub mod above;
 pub mod editor;
 
-use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -15,6 +15,7 @@ use crate::catalog::{self, CatalogFile};
 use crate::context::Context;
 use crate::error::CatalogError;
 use crate::folders;
+use crate::words::short_name;
 
 const FILE_NAME: &str = ".breakroom.toml";
 
@@ -36,15 +37,16 @@ pub(crate) fn load(context: &Context) -> Result<Option<(Project, CatalogFile)>, 
         return Ok(None);
     };
     let unreadable = |source| CatalogError::Read { path: path.clone(), source };
-    let owner = std::fs::metadata(&path).map_err(unreadable)?.uid();
-    if owner != 0 && owner != rustix::process::getuid().as_raw() {
+    if !is_own(&path) {
         // In a shared folder like /tmp anybody could otherwise keep others from debugging.
-        tracing::warn!("{} is ignored: it belongs to user {owner}", path.display());
+        tracing::warn!("{} is ignored: another user has put it there", path.display());
         return Ok(None);
     }
+    let path = path.canonicalize().map_err(unreadable)?;
+    let unreadable = |source| CatalogError::Read { path: path.clone(), source };
     let bytes = std::fs::read(&path).map_err(unreadable)?;
     // Compared with the very bytes that are parsed, so that nothing can be exchanged in between.
-    let trust = match std::fs::read(record_place(&path, context)) {
+    let trust = match std::fs::read(record_place(&path, context)?) {
         Ok(record) if record == self::record(&path, &bytes) => Trust::Trusted,
         _ => Trust::Untrusted,
     };
@@ -63,7 +65,7 @@ pub fn trust(path: &Path, context: &Context) -> Result<PathBuf, CatalogError> {
     let path = path.canonicalize().map_err(|source| CatalogError::Read { path, source })?;
     let bytes = std::fs::read(&path).map_err(|source| CatalogError::Read { path: path.clone(), source })?;
     catalog::parse(&path, &String::from_utf8_lossy(&bytes))?;
-    let place = record_place(&path, context);
+    let place = record_place(&path, context)?;
     write_record(&place, &record(&path, &bytes))
         .map_err(|source| CatalogError::Write { path: place, source })?;
     Ok(path)
@@ -83,10 +85,24 @@ fn write_record(place: &Path, record: &[u8]) -> io::Result<()> {
 /// folder like /tmp anybody could otherwise offer others what to run.
 pub fn has_known_owner(path: &Path, named: &Path) -> bool {
     let by_named = std::fs::metadata(named).map(|found| found.uid()).ok();
-    let known = |found: io::Result<std::fs::Metadata>| {
-        let owners = [Some(0), Some(rustix::process::getuid().as_raw()), by_named];
-        found.is_ok_and(|found| owners.contains(&Some(found.uid())))
-    };
+    is_of(path, &[Some(0), Some(rustix::process::getuid().as_raw()), by_named])
+}
+
+/// The same for one file or link: where a link leads, whoever made it has chosen.
+pub fn has_known_maker(path: &Path, named: &Path) -> bool {
+    let by_named = std::fs::metadata(named).map(|found| found.uid()).ok();
+    let known = [Some(0), Some(rustix::process::getuid().as_raw()), by_named];
+    std::fs::symlink_metadata(path).is_ok_and(|found| known.contains(&Some(found.uid())))
+}
+
+/// Whether something was put there by the user or by root: for what nobody has named.
+pub fn is_own(path: &Path) -> bool {
+    is_of(path, &[Some(0), Some(rustix::process::getuid().as_raw())])
+}
+
+fn is_of(path: &Path, owners: &[Option<u32>]) -> bool {
+    let known =
+        |found: io::Result<std::fs::Metadata>| found.is_ok_and(|found| owners.contains(&Some(found.uid())));
     // Whoever made a link has chosen what it leads to.
     known(std::fs::symlink_metadata(path)) && known(std::fs::metadata(path))
 }
@@ -95,7 +111,7 @@ fn nearest(context: &Context) -> Option<PathBuf> {
     for folder in context.cwd.ancestors() {
         let path = folder.join(FILE_NAME);
         if path.is_file() {
-            return path.canonicalize().ok();
+            return Some(path);
         }
         if folder.join(".git").exists() || Some(folder) == context.home() {
             return None;
@@ -109,16 +125,8 @@ fn record(path: &Path, content: &[u8]) -> Vec<u8> {
     [path.as_os_str().as_bytes(), b"\0", content].concat()
 }
 
-fn record_place(path: &Path, context: &Context) -> PathBuf {
-    let name = format!("{:016x}", fnv(path.as_os_str()));
-    folders::state_dir(context).join("trust").join(name)
-}
-
-/// FNV-1a: a short file name for a path of any length.
-fn fnv(text: &OsStr) -> u64 {
-    text.as_bytes()
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+fn record_place(path: &Path, context: &Context) -> Result<PathBuf, CatalogError> {
+    Ok(folders::state_dir(context)?.join("trust").join(short_name(path)))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! How one adapter is started: the record that a launch request, the bridge's handshake and the catalog share.
+//! How one adapter is started: the record that a launch may bring along, and that the catalog makes of an entry.
 //!
 //! It says nothing about where the program is; that is looked up in the launcher's context at the start.
 
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+
+use crate::catalog::entry::InputSource;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Record")]
@@ -19,12 +21,25 @@ pub struct AdapterSpec {
     pub connection_timeout_seconds: u64,
     /// Whether the debuggee writes to the adapter's own stdout and stderr (delve 1.20, rdbg).
     pub debuggee_stdio: bool,
-    /// Lines of the adapter's own stdout that start so are the adapter's and not the debuggee's.
-    pub banner: Vec<String>,
+    /// What the debuggee reads. Only a pipe of ours makes a difference to the start.
+    pub input: InputSource,
+    pub banner: Banner,
     /// What it says on its stderr when it may be connected to, if that is later than it listens.
     pub ready: Option<String>,
-    /// How the names of files begin that it leaves in the temporary folder, with `{{pid}}` for its number.
-    pub litter: Option<String>,
+    /// How the names of files and folders begin that it leaves in the temporary folder, with `{{pid}}` for its number.
+    pub litter: Vec<String>,
+    /// The same of files that are its own only if it has them open when it is ended.
+    pub held_litter: Option<String>,
+}
+
+/// What the adapter itself says where its debuggee writes too: how each line begins, which it says once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Banner {
+    #[serde(default)]
+    pub stdout: Vec<String>,
+    #[serde(default)]
+    pub stderr: Vec<String>,
 }
 
 /// How the hub and the adapter find each other.
@@ -52,6 +67,9 @@ impl Mode {
     }
 }
 
+/// What stands for the path of the pipe from which the program reads.
+pub const INPUT: &str = "{{input}}";
+
 /// A variable to set, or to unset if it has no value.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct EnvVar {
@@ -70,7 +88,7 @@ struct Record {
     #[serde(default)]
     name: Option<String>,
     args: Vec<String>,
-    // The orchestrator writes null where it has nothing to say.
+    // Clients may write null where they have nothing to say.
     #[serde(default)]
     mode: Option<Mode>,
     #[serde(default)]
@@ -80,7 +98,7 @@ struct Record {
     #[serde(default)]
     debuggee_stdio: bool,
     #[serde(default)]
-    banner: Vec<String>,
+    banner: Banner,
     #[serde(default)]
     ready: Option<String>,
 }
@@ -91,23 +109,38 @@ impl TryFrom<Record> for AdapterSpec {
     fn try_from(record: Record) -> Result<Self, String> {
         let program = record.args.first().map(String::as_str).unwrap_or_default();
         let file_name = Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = record.name.or(file_name).unwrap_or_default();
         let spec = AdapterSpec {
-            name: record.name.or(file_name).unwrap_or_default(),
-            args: record.args,
-            cwd: None,
-            mode: record.mode.unwrap_or_default(),
             env: record.env.unwrap_or_default(),
             connection_timeout_seconds: record.connection_timeout_seconds.unwrap_or_else(default_timeout),
             debuggee_stdio: record.debuggee_stdio,
             banner: record.banner,
             ready: record.ready,
-            litter: None,
+            ..AdapterSpec::plain(name, record.mode.unwrap_or_default(), record.args)
         };
         spec.check().map(|()| spec)
     }
 }
 
 impl AdapterSpec {
+    /// One with nothing special about it.
+    pub fn plain(name: impl Into<String>, mode: Mode, args: Vec<String>) -> Self {
+        AdapterSpec {
+            name: name.into(),
+            args,
+            cwd: None,
+            mode,
+            env: Vec::new(),
+            connection_timeout_seconds: default_timeout(),
+            debuggee_stdio: false,
+            input: InputSource::ItsOwn,
+            banner: Banner::default(),
+            ready: None,
+            litter: Vec::new(),
+            held_litter: None,
+        }
+    }
+
     /// What makes a start pointless. Told before anything is spawned, since the adapter could only fail obscurely.
     pub fn check(&self) -> Result<(), String> {
         if self.args.first().is_none_or(String::is_empty) {
@@ -134,11 +167,14 @@ impl AdapterSpec {
         }
     }
 
-    pub(crate) fn args_with(&self, place: &str) -> Vec<String> {
-        match self.mode.placeholder() {
-            Some(placeholder) => self.args.iter().map(|arg| arg.replace(placeholder, place)).collect(),
-            None => self.args.clone(),
-        }
+    /// `input` is the path of what the program is to read, if that is ours.
+    pub(crate) fn args_with(&self, place: &str, input: Option<&str>) -> Vec<String> {
+        let filled = |arg: &String| {
+            let arg =
+                self.mode.placeholder().map_or(arg.clone(), |placeholder| arg.replace(placeholder, place));
+            input.map_or(arg.clone(), |input| arg.replace(INPUT, input))
+        };
+        self.args.iter().map(filled).collect()
     }
 }
 
@@ -193,6 +229,6 @@ mod tests {
     fn the_place_is_filled_in_wherever_it_is_named() {
         let spec = parse(r#"{"args": ["a", "{{port}}", "--at=h:{{port}}-{{port}}"], "mode": "tcp-connect"}"#)
             .unwrap();
-        assert_eq!(spec.args_with("7"), ["a", "7", "--at=h:7-7"]);
+        assert_eq!(spec.args_with("7", None), ["a", "7", "--at=h:7-7"]);
     }
 }

@@ -13,8 +13,9 @@ mod unix;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::fs::OFlags;
@@ -22,13 +23,18 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use tokio::time::Instant;
 
+use crate::catalog::entry::InputSource;
 use crate::connect::Place;
 use crate::context::{Context, which};
 use crate::error::{StartError, Tail};
 use crate::guard::handle::{Attachment, Supervised};
 use crate::guard::protocol::{Program, Stop};
-use crate::litter::Litter;
+use crate::guard::ready::ReadyGuard;
+use crate::litter::LitterNames;
+use crate::probe;
 use crate::spec::{AdapterSpec, Mode};
+use ready::Signs;
+pub(crate) use unix::MeetingFolder;
 
 /// A big answer should not need a hundred turns of reader and writer. More than the system allows is not given.
 const PIPE_SIZE: usize = 1024 * 1024;
@@ -45,15 +51,44 @@ pub struct Engine {
     pub stdout: Option<OwnedFd>,
     pub stderr: OwnedFd,
     pub process: Supervised,
+    /// What its program reads, if that is the adapter's own stdin and not the protocol, or a pipe of ours.
+    pub stdin: Option<OwnedFd>,
+    /// The path of that pipe.
+    pub input: Option<String>,
     /// Where it listens, if it does: other connections can be made there.
     pub place: Option<Place>,
 }
 
 /// Starts the adapter under `guard` (an executable that is called with the single argument "guard") and connects to it.
 pub async fn start(spec: &AdapterSpec, context: &Context, guard: &Path) -> Result<Engine, StartError> {
+    start_under(None, spec, context, guard).await
+}
+
+/// The same under a guard that is there already. It may take more than that one.
+pub async fn start_under(
+    ready: Option<ReadyGuard>,
+    spec: &AdapterSpec,
+    context: &Context,
+    guard: &Path,
+) -> Result<Engine, StartError> {
     spec.check().map_err(|problem| StartError::BadSpec { name: spec.name.clone(), problem })?;
+    let started = meet(ready, spec, context, guard).await;
+    if started.is_err() {
+        // Whoever tries again must not be told that it is there because it was.
+        probe::forget();
+    }
+    started
+}
+
+async fn meet(
+    ready: Option<ReadyGuard>,
+    spec: &AdapterSpec,
+    context: &Context,
+    guard: &Path,
+) -> Result<Engine, StartError> {
     let patience = Duration::from_secs(spec.connection_timeout_seconds.min(LONGEST_TIMEOUT));
-    let attempt = Attempt { spec, context, guard, deadline: Instant::now() + patience };
+    let deadline = Instant::now() + patience;
+    let attempt = Attempt { spec, context, guard, ready: Mutex::new(ready), deadline };
     let mut engine = match spec.mode {
         Mode::Stdio => stdio::start(&attempt).await,
         Mode::TcpConnect => tcp::connect(&attempt).await,
@@ -71,6 +106,8 @@ struct Attempt<'a> {
     spec: &'a AdapterSpec,
     context: &'a Context,
     guard: &'a Path,
+    /// For the first start.
+    ready: Mutex<Option<ReadyGuard>>,
     deadline: Instant,
 }
 
@@ -80,33 +117,80 @@ struct Launched {
     stdout: OwnedFd,
     stderr: OwnedFd,
     process: Supervised,
+    /// Whether its program reads what it has for itself on stdin.
+    shares_stdin: bool,
+    feed: Option<Feed>,
+}
+
+/// A pipe for the program, which opens the other end by its path: so it ends as pipes do, and nothing is left of it.
+struct Feed {
+    write: OwnedFd,
+    path: String,
 }
 
 impl Attempt<'_> {
     /// Starts the adapter with `place` filled into its arguments.
     async fn launch(&self, place: &str) -> Result<Launched, StartError> {
+        self.launch_in(place, None).await
+    }
+
+    /// The same, with a folder that is removed when nothing of it is left.
+    async fn launch_in(&self, place: &str, folder: Option<PathBuf>) -> Result<Launched, StartError> {
         let cwd = self.spec.cwd.as_ref().map(|folder| self.context.cwd.join(folder));
         let cwd = cwd.as_ref().unwrap_or(&self.context.cwd);
-        let program = program(self.spec.args_with(place), cwd, self.context.environment(&self.spec.env))?;
         let prepared =
             |result: io::Result<(OwnedFd, OwnedFd)>| result.map_err(|source| self.failed("a pipe", source));
+        let (read, feed) = match self.spec.input.is_a_pipe_of_ours() {
+            true => {
+                let (read, write) = prepared(pipe(OurEnd::Write))?;
+                let path = format!("/proc/{}/fd/{}", std::process::id(), read.as_raw_fd());
+                (Some(read), Some(Feed { write, path }))
+            }
+            false => (None, None),
+        };
+        let args = self.spec.args_with(place, feed.as_ref().map(|feed| feed.path.as_str()));
+        let program = program(args, cwd, self.context.environment(&self.spec.env))?;
         let (theirs_in, stdin) = prepared(pipe(OurEnd::Write))?;
         let (stdout, theirs_out) = prepared(pipe(OurEnd::Read))?;
         let (stderr, theirs_err) = prepared(pipe(OurEnd::Read))?;
-        let attachment = Attachment::Pipes { stdin: theirs_in, stdout: theirs_out, stderr: theirs_err };
-        let starting = Supervised::start(self.guard, program, self.context.umask, attachment);
+        let attachment =
+            Attachment::Pipes { stdin: theirs_in, stdout: theirs_out, stderr: theirs_err, folder };
+        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let guard = ready.map_or_else(|| ReadyGuard::start(self.guard), Ok)?;
+        let starting = Supervised::start_under(guard, program, self.context.umask, attachment);
         match tokio::time::timeout_at(self.deadline, starting).await {
-            Ok(process) => Ok(Launched { stdin, stdout, stderr, process: process? }),
+            Ok(process) => {
+                let shares_stdin = self.spec.input == InputSource::AdaptersStdin;
+                let process = read.into_iter().fold(process?, Supervised::keep);
+                Ok(Launched { stdin, stdout, stderr, process, shares_stdin, feed })
+            }
             Err(_) => Err(self.timeout("start", Tail::default())),
         }
     }
 
+    fn signs(&self, launched: &Launched) -> Result<Signs, StartError> {
+        let signs = Signs::of([&launched.stdout, &launched.stderr]);
+        signs.map_err(|source| self.failed("a descriptor", source))
+    }
+
+    /// Waits until it says that it may be connected to, if it is one that says so.
+    async fn ready(&self, stderr: &OwnedFd, signs: &mut Signs) {
+        if let Some(line) = &self.spec.ready {
+            ready::has_said(line, stderr, signs).await;
+        }
+    }
+
     /// What the adapter will leave in its temporary folder.
-    fn litter(&self, pid: u32) -> Option<Litter> {
-        let prefix = self.spec.litter.as_ref()?.replace("{{pid}}", &pid.to_string());
+    fn litter(&self, pid: u32) -> Option<LitterNames> {
+        if self.spec.litter.is_empty() && self.spec.held_litter.is_none() {
+            return None;
+        }
+        let number = pid.to_string();
+        let prefixes = self.spec.litter.iter().map(|prefix| prefix.replace("{{pid}}", &number)).collect();
         let env = self.context.environment(&self.spec.env);
         let folder = env.into_iter().find(|(name, _)| name == "TMPDIR").map(|(_, folder)| folder.into());
-        Some(Litter { folder: folder.unwrap_or_else(|| "/tmp".into()), prefix })
+        let folder = folder.unwrap_or_else(|| "/tmp".into());
+        Some(LitterNames { folder, prefixes, held: self.spec.held_litter.clone() })
     }
 
     fn failed(&self, what: &'static str, source: io::Error) -> StartError {
@@ -156,8 +240,13 @@ impl Launched {
     /// The engine of an adapter whose protocol is on a socket.
     fn over_socket(self, reader: OwnedFd, place: Option<Place>) -> io::Result<Engine> {
         let writer = reader.try_clone()?;
-        let process = self.process.keep_stdin(self.stdin);
-        Ok(Engine { reader, writer, stdout: Some(self.stdout), stderr: self.stderr, process, place })
+        let (process, stdin) = match self.shares_stdin {
+            true => (self.process, Some(self.stdin)),
+            false => (self.process.keep(self.stdin), None),
+        };
+        let (ours, input) = self.feed.map(|feed| (feed.write, feed.path)).unzip();
+        let (stdout, stdin) = (Some(self.stdout), ours.or(stdin));
+        Ok(Engine { reader, writer, stdout, stderr: self.stderr, process, stdin, input, place })
     }
 }
 

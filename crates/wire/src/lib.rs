@@ -2,7 +2,7 @@
 //!
 //! Three framings share one shape: the owner reads bytes into `spare()` and takes frames with `next()`.
 //! Nothing here does I/O or looks into a message, so a malformed body costs one message and not the connection.
-//! Every limit is checked before memory is taken for what it limits.
+//! Every limit is checked before memory is taken for what it limits. What a program has not read yet is counted the same way.
 
 mod buffer;
 mod content_length;
@@ -13,6 +13,7 @@ mod json_lines;
 mod length_prefix;
 #[cfg(test)]
 mod properties;
+mod unread;
 
 use bytes::Bytes;
 
@@ -20,6 +21,7 @@ pub use content_length::ContentLength;
 pub use error::FrameError;
 pub use json_lines::JsonLines;
 pub use length_prefix::LengthPrefix;
+pub use unread::{Reads, Refused, Unread};
 
 /// One framing's decoder.
 ///

@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use super::Catalog;
 use super::entry::Entry;
 use super::find::Found;
+use super::name::name_matches;
 use crate::context::{Context, is_executable};
 use crate::error::CatalogError;
+use crate::project::above::folder_with;
 
 impl Catalog {
     /// All that go by this name, in any case: those that have it for their own first, then in the catalog's order.
@@ -41,6 +43,30 @@ impl Catalog {
     ) -> Result<(&Entry, Found), CatalogError> {
         let unknown = || CatalogError::UnknownFile { file: self.cwd.join(file), known: self.known_files() };
         first_installed(self.all_for_file(file)?, context).unwrap_or_else(|| Err(unknown()))
+    }
+
+    /// The first choice for what is built of this source file that is installed.
+    pub fn installed_for_source(
+        &self,
+        file: &Path,
+        context: &Context,
+    ) -> Result<(&Entry, Found), CatalogError> {
+        let unknown = || CatalogError::UnknownFile { file: self.cwd.join(file), known: self.known_files() };
+        first_installed(self.all_for_source(file).collect(), context).unwrap_or_else(|| Err(unknown()))
+    }
+
+    pub fn knows_source(&self, file: &Path) -> bool {
+        self.all_for_source(file).next().is_some()
+    }
+
+    /// The first that debugs what this file is compiled to.
+    pub fn by_source(&self, file: &Path) -> Option<&Entry> {
+        self.all_for_source(file).next()
+    }
+
+    fn all_for_source(&self, file: &Path) -> impl Iterator<Item = &Entry> {
+        let named = |patterns: &[String]| patterns.iter().any(|pattern| name_matches(pattern, file));
+        self.entries.iter().filter(move |entry| named(&entry.files) || named(&entry.compiled))
     }
 
     /// The error to give when `by_type` knows nothing.
@@ -90,7 +116,11 @@ impl Catalog {
         let by_content = match &kind {
             FileKind::Executable => all(&|entry| entry.executables),
             FileKind::Locked => return Err(CatalogError::NotExecutable { file: file() }),
-            FileKind::Script(program) => all(&|entry| entry.shebangs.contains(program)),
+            FileKind::Script(program) => {
+                // `python3.12` is a python.
+                let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+                all(&|entry| entry.shebangs.iter().any(|known| known == program || known == plain))
+            }
             FileKind::Folder | FileKind::Other => Vec::new(),
         };
         match (by_content.is_empty(), all(&|entry| named(&entry.compiled)).first()) {
@@ -135,8 +165,10 @@ fn first_installed<'a>(
     if missing.len() < 2 {
         return missing.pop().map(|(_, error)| error).or(refused).map(Err);
     }
-    let choice =
-        |(entry, _): &(&Entry, CatalogError)| format!("  {}: {}", entry.name, entry.install_command(context));
+    let choice = |(entry, error): &(&Entry, CatalogError)| match error {
+        CatalogError::NotInstalled { install, .. } => format!("  {}: {install}", entry.name),
+        other => format!("  {}: {other}", entry.name),
+    };
     let first = missing.first().map(|(entry, _)| entry.name.clone()).unwrap_or_default();
     let choices = missing.iter().map(choice).collect::<Vec<_>>().join("\n");
     Some(Err(CatalogError::NoneInstalled { first, choices }))
@@ -170,8 +202,8 @@ impl Entry {
             }
         }
         if let (Some(module), Some(folder), false) = (&self.module, path.parent(), executable) {
-            let root = folder.ancestors().find(|folder| folder.join(&module.marker).is_file());
-            launch.insert(module.key.clone(), text(root.unwrap_or(folder)));
+            let root = folder_with(&path, &module.marker, context);
+            launch.insert(module.key.clone(), text(root.as_deref().unwrap_or(folder)));
             if root.is_some() {
                 launch.insert("program".into(), text(folder));
             }
@@ -238,38 +270,10 @@ fn interpreter(line: &[u8]) -> Option<String> {
     }
 }
 
-/// `*` stands for any characters and `?` for one, in the file's name.
-pub(crate) fn name_matches(pattern: &str, path: &Path) -> bool {
-    let Some(name) = path.file_name() else {
-        return false;
-    };
-    let (pattern, name): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), name.to_string_lossy().chars().collect());
-    let (mut p, mut n) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                retry = Some((p, n));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
-            // The last star takes one character more.
-            _ => match retry {
-                Some((star, taken)) => {
-                    retry = Some((star, taken + 1));
-                    (p, n) = (star + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use breakroom_testkit::write_program;
     use std::os::unix::fs::PermissionsExt;
 
     fn context(folder: &Path) -> Context {
@@ -376,14 +380,14 @@ mod tests {
         }
         assert!(for_type(&context, "ruby").contains("doctor --fix rdbg`"));
         assert!(for_type(&context, "cobol").contains("no debugger is known"));
-        file(&bin, "codelldb", b"#!/bin/sh\n", 0o755);
+        write_program(&bin.join("codelldb"), "#!/bin/sh\n");
         assert_eq!(for_file(&context), "codelldb");
         assert_eq!(for_type(&context, "lldb"), "codelldb");
-        file(&bin, "gdb", b"#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 13.2\nexit 0\n", 0o755);
+        write_program(&bin.join("gdb"), "#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 13.2\nexit 0\n");
         assert!(for_type(&context, "gdb").contains("doctor --fix gdb`"), "it is too old");
-        file(&bin, "gdb", b"#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 14.1\nexit 0\n", 0o755);
+        write_program(&bin.join("gdb"), "#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 14.1\nexit 0\n");
         assert_eq!(for_type(&context, "cppdbg"), "gdb");
-        file(&bin, "lldb-vscode-14", b"#!/bin/sh\n", 0o755);
+        write_program(&bin.join("lldb-vscode-14"), "#!/bin/sh\n");
         assert_eq!((for_file(&context), for_type(&context, "lldb")), ("lldb".into(), "lldb".into()));
     }
 
@@ -451,27 +455,5 @@ mod tests {
         let binary = file(&folder.path().join("m"), "tool", b"\x7fELF", 0o755);
         let launch = go.launch_for(&binary, &[], &context);
         assert_eq!((&launch["mode"], launch.get("dlvCwd")), (&"exec".into(), None));
-    }
-
-    #[test]
-    fn patterns_match_whole_names() {
-        for (pattern, name, matches) in [
-            ("*.py", "a.py", true),
-            ("*.py", ".py", true),
-            ("*.py", "a.pyc", false),
-            ("*_test.go", "a_test_test.go", true),
-            ("a?c", "abc", true),
-            ("a?c", "ac", false),
-            ("*a*b*", "xxaxxbxx", true),
-            ("", "x", false),
-            ("**", "x", true),
-            ("é*", "été", true),
-        ] {
-            assert_eq!(
-                name_matches(pattern, Path::new("/folder.py").join(name).as_path()),
-                matches,
-                "{pattern} {name}"
-            );
-        }
     }
 }

@@ -5,14 +5,23 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use breakroom_habits::{
+    Breakpoints, Claims, Ending, EntryStop, Expressions, Part, Raising, Running, Starting,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::companion::Companion;
 use super::fix::Fix;
 use super::from_launch::depends_on_launch;
 use super::quirk::Quirk;
 use crate::project::Trust;
-use crate::spec::{EnvVar, Mode, default_timeout};
+use crate::spec::{Banner, EnvVar, Mode, default_timeout};
+
+/// The argument in whose place the entry's script is.
+pub(crate) const SCRIPT: &str = "{{script}}";
+/// The argument in whose place the path of the entry's companion is.
+pub(crate) const COMPANION: &str = "{{companion}}";
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -40,6 +49,12 @@ pub struct Entry {
     pub beside: Option<String>,
     #[serde(default)]
     pub find: Vec<Candidate>,
+    /// A text for the adapter's own interpreter, which is `{{script}}` in the arguments.
+    #[serde(default)]
+    pub script: Option<String>,
+    /// A file of ours, which is `{{companion}}` in the arguments.
+    #[serde(default)]
+    pub companion: Option<Companion>,
     /// A command that a person can copy.
     pub install: String,
     /// What `breakroom doctor --fix` does, in order.
@@ -54,40 +69,56 @@ pub struct Entry {
     #[serde(default)]
     pub debuggee_stdio: bool,
     #[serde(default)]
-    pub banner: Vec<String>,
+    pub input: InputSource,
+    /// The types whose programs read nothing, whatever `input` says.
+    #[serde(default)]
+    pub no_input: Vec<String>,
+    #[serde(default)]
+    pub banner: Banner,
     /// What it says on its stderr when it may be connected to, if that is later than it listens.
     #[serde(default)]
     pub ready: Option<String>,
-    /// How the names of files begin that it leaves in the temporary folder, with `{{pid}}` for its number.
+    /// How the names of files and folders begin that it leaves in the temporary folder, with `{{pid}}` for its number.
     #[serde(default)]
-    pub litter: Option<String>,
+    pub litter: Vec<String>,
+    /// How the names of files there begin that are its own if it has them open.
+    #[serde(default)]
+    pub held_litter: Option<String>,
+    /// What it lets its program write besides its own words: whole texts that nobody needs to see.
+    #[serde(default)]
+    pub chatter: Vec<String>,
+    /// Names that it gives to a process of which it knows none.
+    #[serde(default)]
+    pub unnamed: Vec<String>,
     #[serde(default)]
     pub quirks: Vec<Quirk>,
-    /// An expression that makes a plain yes or no of a breakpoint's condition, with `{}` for the condition.
-    #[serde(default)]
-    pub truth: Option<String>,
-    #[serde(default)]
-    pub bare_hits: BareHits,
-    #[serde(default)]
-    pub unset: Unset,
     #[serde(default)]
     pub part: Part,
     #[serde(default)]
-    pub entry: EntryStop,
+    pub starting: Starting,
     #[serde(default)]
-    pub console: Console,
+    pub breakpoints: Breakpoints,
     #[serde(default)]
-    pub hover: Hover,
+    pub running: Running,
     #[serde(default)]
-    pub exit: ExitWord,
+    pub expressions: Expressions,
     #[serde(default)]
-    pub threads: ThreadList,
+    pub ending: Ending,
+    #[serde(default)]
+    pub raising: Raising,
+    #[serde(default)]
+    pub claims: Claims,
     /// What the adapter itself calls the `type` of a launch, by what clients call it; `*` is any other, or none.
     #[serde(default)]
     pub type_for: BTreeMap<String, String>,
     /// Launch arguments that it cannot do without: given to every launch and attach that does not say them.
     #[serde(default)]
     pub defaults: Map<String, Value>,
+    #[serde(default)]
+    pub defaults_when: Vec<DefaultsWhen>,
+    /// Where it takes the program's arguments, as one line for a shell: it does not know `args`.
+    #[serde(default)]
+    pub args_line: Option<String>,
     /// Launch arguments that `breakroom run` sends besides program, args and cwd.
     #[serde(default)]
     pub launch: Map<String, Value>,
@@ -95,12 +126,11 @@ pub struct Entry {
     pub launch_when: Vec<LaunchWhen>,
     #[serde(default)]
     pub module: Option<Module>,
+    #[serde(default)]
+    pub process_by_port: Option<ProcessByPort>,
     /// What the adapter was recorded to answer to `initialize`.
     #[serde(default)]
     pub capabilities: Map<String, Value>,
-    /// Capabilities that it claims and does not have.
-    #[serde(default)]
-    pub withdraw: Vec<String>,
     #[serde(default)]
     pub promises: Promises,
     #[serde(skip)]
@@ -171,6 +201,15 @@ pub struct LaunchWhen {
     pub arguments: Map<String, Value>,
 }
 
+/// The same as `defaults`, for certain programs only.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DefaultsWhen {
+    /// The name of a compiler that had a part in the program, or may have had: a program that is not known is given them.
+    pub made_by: String,
+    pub arguments: Map<String, Value>,
+}
+
 /// A folder above the file, known by a file in it, in which the debuggee is built.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -180,100 +219,42 @@ pub struct Module {
     pub key: String,
 }
 
-/// What a hit condition that is only a number means to the adapter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BareHits {
-    /// Stop at that hit only.
-    #[default]
-    Exactly,
-    /// Stop at that hit and every later one.
-    From,
-    /// Pass over that many and stop at every later one.
-    After,
+/// Arguments of an `attach` to a process, for an adapter that knows only the port that the process lets debuggers in by.
+/// It is opened by a signal if it is not open.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessByPort {
+    /// What clients say: the number of the process.
+    pub process: String,
+    /// What the adapter is told in its place.
+    pub address: String,
+    pub port: String,
+    /// What a process has to execute to understand the signal.
+    pub programs: Vec<String>,
 }
 
-/// What the connection that is launched does itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    #[default]
-    Debugs,
-    /// It only opens others, which debug.
-    Coordinates,
-}
-
-/// How it is made to stop before the program's first line.
+/// What its program reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum EntryStop {
-    /// `stopOnEntry` means what it says.
+pub enum InputSource {
+    /// Nothing, a terminal, or what the adapter itself has for it.
     #[default]
-    Native,
-    /// It knows it under another key.
-    Key(String),
-    /// By a breakpoint on this function.
-    Function(String),
-    /// It stops first if it is asked to `attach`.
-    ByAttach,
-    /// It stops first if it is asked to `pause` before it is let go.
-    Pause,
+    ItsOwn,
+    /// The adapter's stdin, on which it does not speak.
+    AdaptersStdin,
+    /// A pipe of ours, which is `{{input}}` in the adapter's arguments.
+    Pipe,
+    /// The same, by commands of its own language in the launch, under this key and before whatever else is there.
+    Commands { key: String, run: Vec<String> },
 }
 
-/// What becomes of a breakpoint that it is not told any more.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Unset {
-    #[default]
-    Goes,
-    /// It goes on stopping there.
-    Stays,
-}
-
-/// What it takes an `evaluate` in the console for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Console {
-    #[default]
-    Expressions,
-    /// Commands of its own language.
-    Commands,
-}
-
-/// What it takes an `evaluate` under the mouse for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Hover {
-    #[default]
-    Expressions,
-    /// Names and members only.
-    Names,
-}
-
-/// How it tells the code that its program ended with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExitWord {
-    #[default]
-    Event,
-    Never,
-    /// By its own end: the program is its process.
-    OwnEnd,
-    /// In one of these lines of its output: with `{}` for the code, `{octal}` for one that is written so, or without
-    /// either where it is 0.
-    InOutput(Vec<String>),
-    /// The same, but only when it is asked to disconnect.
-    AtDisconnect(Vec<String>),
-}
-
-/// When it tells its threads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ThreadList {
-    #[default]
-    Always,
-    /// While its program, which has one, is stopped.
-    WhenStopped,
+impl InputSource {
+    pub(crate) fn is_a_pipe_of_ours(&self) -> bool {
+        match self {
+            InputSource::Pipe | InputSource::Commands { .. } => true,
+            InputSource::ItsOwn | InputSource::AdaptersStdin => false,
+        }
+    }
 }
 
 /// Whether the recorded capabilities narrow what a client is promised before an engine is known.
@@ -307,14 +288,31 @@ impl Entry {
         if self.find.iter().any(|candidate| candidate.programs.is_empty()) {
             return Err("has an element of `find` without `programs`".into());
         }
-        if self.truth.as_ref().is_some_and(|truth| !truth.contains("{}")) {
-            return Err("has a `truth` without {}, where the condition goes".into());
+        if self.breakpoints.truth.as_ref().is_some_and(|truth| !truth.contains("{}")) {
+            return Err("has a `breakpoints.truth` without {}, where the condition goes".into());
         }
-        if let Some(both) = self.withdraw.iter().find(|key| self.capabilities.contains_key(*key)) {
-            return Err(format!("has `{both}` in both `capabilities` and `withdraw`: leave one out"));
+        if let Some(both) = self.claims.withdraw.iter().find(|key| self.capabilities.contains_key(*key)) {
+            return Err(format!("has `{both}` in both `capabilities` and `claims.withdraw`: leave one out"));
+        }
+        if let Some(both) = self.claims.add.iter().find(|key| self.capabilities.contains_key(*key)) {
+            return Err(format!("has `{both}` in both `capabilities` and `claims.add`: leave one out"));
+        }
+        // Both are the one breakpoint that the hub itself has in it.
+        if self.raising.panics.is_some() && matches!(self.starting.entry, EntryStop::Function(_)) {
+            return Err(
+                "has both `raising.panics` and a `starting.entry` by a function: leave one out".into()
+            );
         }
         if self.connection_timeout_seconds == 0 {
             return Err("has a connection-timeout-seconds of 0: give at least 1".into());
+        }
+        let mut arguments = self.find.iter().flat_map(Candidate::arguments).flatten();
+        if self.script.is_some() != arguments.any(|arg| arg == SCRIPT) {
+            return Err(format!("has one of `script` and {SCRIPT} in its `args`, and needs both"));
+        }
+        let mut arguments = self.find.iter().flat_map(Candidate::arguments).flatten();
+        if self.companion.is_some() != arguments.any(|arg| arg == COMPANION) {
+            return Err(format!("has one of `companion` and {COMPANION} in its `args`, and needs both"));
         }
         if let Some(placeholder) = self.mode.placeholder() {
             let lacks = |args: &Vec<String>| !args.iter().any(|arg| arg.contains(placeholder));

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::choose::name_matches;
-use super::entry::{ArgsWhen, Candidate, Entry, Origin, VersionQuery};
+use super::entry::{ArgsWhen, COMPANION, Candidate, Entry, Origin, SCRIPT, VersionQuery};
+use super::fix::Fix;
 use super::from_launch::{self, depends_on_launch};
+use super::name::name_matches;
 use super::versions::{self, matching_programs, version_in};
 use crate::context::{Context, is_executable};
 use crate::error::CatalogError;
@@ -33,6 +34,8 @@ pub struct Found {
     args_when: Vec<ArgsWhen>,
     program: PathBuf,
     version: Option<VersionQuery>,
+    /// Where files of ours are.
+    companions: PathBuf,
 }
 
 impl Entry {
@@ -41,23 +44,38 @@ impl Entry {
         if let Origin::Project { path, trust: Trust::Untrusted } = &self.origin {
             return Err(CatalogError::Untrusted { name: self.name.clone(), path: path.clone() });
         }
-        let adapters = folders::adapters_dir(context);
+        let adapters = folders::adapters_dir(context)?;
         self.find.iter().find_map(|candidate| candidate.locate(context, &adapters)).ok_or_else(|| {
-            CatalogError::NotInstalled {
-                name: self.name.clone(),
-                looked_for: self.find.iter().map(Candidate::describe).collect::<Vec<_>>().join("; "),
-                how: match self.fix.is_empty() {
-                    true => "by hand".to_owned(),
-                    false => format!("with `breakroom doctor --fix {}`, or by hand", self.name),
-                },
-                install: self.install_command(context),
-            }
+            let looked_for = self.find.iter().map(Candidate::describe).collect::<Vec<_>>().join("; ");
+            let lacking = self.find.iter().find_map(|candidate| candidate.lacks_only(context, &adapters));
+            let (problem, install) = match lacking {
+                Some(programs) => (
+                    format!("runs with {programs}, which is not in PATH"),
+                    self.install_programs().unwrap_or_else(|| self.install_command(&adapters)),
+                ),
+                None => {
+                    (format!("is not installed (looked for {looked_for})"), self.install_command(&adapters))
+                }
+            };
+            let how = match self.fix.is_empty() {
+                true => "by hand".to_owned(),
+                false => format!("with `breakroom doctor --fix {}`, or by hand", self.name),
+            };
+            CatalogError::NotInstalled { name: self.name.clone(), problem, how, install }
+        })
+    }
+
+    /// The command that installs what it runs with, if it is known.
+    fn install_programs(&self) -> Option<String> {
+        self.fix.iter().find_map(|step| match step {
+            Fix::Apt(apt) => Some(format!("apt-get install {}", apt.packages.join(" "))),
+            Fix::Pip(_) | Fix::Npm(_) | Fix::Run(_) => None,
         })
     }
 
     /// The command that installs it, for a person to copy.
-    pub fn install_command(&self, context: &Context) -> String {
-        self.install.replace("{{adapters}}", &folders::adapters_dir(context).to_string_lossy())
+    fn install_command(&self, adapters: &Path) -> String {
+        self.install.replace("{{adapters}}", &adapters.to_string_lossy())
     }
 
     /// How it is started. One that is started with its program needs to know the launch.
@@ -78,6 +96,12 @@ impl Entry {
         }
         let args = from_launch::filled(args, launch)
             .map_err(|problem| CatalogError::Launch { name: self.name.clone(), problem })?;
+        let script = |arg: String| match (&self.script, arg.as_str()) {
+            (Some(script), SCRIPT) => script.clone(),
+            (_, COMPANION) => self.companion_of(found),
+            _ => arg,
+        };
+        let args = args.into_iter().map(script).collect();
         Ok(AdapterSpec {
             name: self.name.clone(),
             args,
@@ -86,10 +110,23 @@ impl Entry {
             env,
             connection_timeout_seconds: self.connection_timeout_seconds,
             debuggee_stdio: self.debuggee_stdio,
+            input: self.input.clone(),
             banner: self.banner.clone(),
             ready: self.ready.clone(),
             litter: self.litter.clone(),
+            held_litter: self.held_litter.clone(),
         })
+    }
+
+    /// The path of the companion, or nothing where it cannot be written: the adapter does without.
+    fn companion_of(&self, found: &Found) -> String {
+        let Some((companion, ourselves)) = self.companion.as_ref().zip(this_program()) else {
+            return String::new();
+        };
+        let written = companion.written(&found.companions, &found.path, &ourselves).inspect_err(|error| {
+            tracing::warn!("the companion of {} cannot be written: {error}", self.name);
+        });
+        written.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// Runs the program that knows; None if it does not answer in time or with nothing like a version.
@@ -113,7 +150,7 @@ impl Found {
 impl VersionQuery {
     fn ask(&self, adapter: &Path, context: &Context) -> Option<String> {
         if let Some(file) = &self.file {
-            let text = std::fs::read(folders::adapters_dir(context).join(file)).ok()?;
+            let text = std::fs::read(folders::adapters_dir(context).ok()?.join(file)).ok()?;
             let said: Value = serde_json::from_slice(&text).ok()?;
             return version_in(said.get("version")?.as_str()?);
         }
@@ -123,7 +160,7 @@ impl VersionQuery {
             (None, Some(names)) => either(names, context)?,
             (None, None) => adapter.to_path_buf(),
         };
-        let answer = probe::run(&program, &self.args, context)?;
+        let answer = probe::remembered(&program, &self.args, context)?;
         version_in(&answer.stdout).or_else(|| version_in(&answer.stderr))
     }
 }
@@ -152,7 +189,7 @@ impl Candidate {
         };
         let program = in_adapters().or_else(in_path)?;
         let checked = started.first().unwrap_or(&program);
-        if !self.check.is_empty() && !probe::run(checked, &self.check, context)?.succeeded {
+        if !self.check.is_empty() && !probe::remembered(checked, &self.check, context)?.succeeded {
             return None;
         }
         let path = needed.or(started.into_iter().next()).unwrap_or_else(|| program.clone());
@@ -175,7 +212,23 @@ impl Candidate {
         {
             query.ask(&program, context).filter(|version| versions::at_least(version, least))?;
         }
-        Some(Found { path, args, args_when, program, version })
+        Some(Found {
+            path,
+            args,
+            args_when,
+            program,
+            version,
+            companions: folders::preloads_dir(context).ok()?,
+        })
+    }
+
+    /// The programs one of which it would run with, if its own file is there and none of them is.
+    fn lacks_only(&self, context: &Context, adapters: &Path) -> Option<String> {
+        let is_there = self.needs.as_ref().is_some_and(|path| adapters.join(path).exists());
+        let is_plain =
+            |name: &String| !name.contains("{{") && context.which(&from_home(name, context)).is_none();
+        let lacks = is_there && !self.programs.is_empty() && self.programs.iter().all(is_plain);
+        lacks.then(|| self.programs.join(" or "))
     }
 
     fn describe(&self) -> String {
@@ -228,7 +281,7 @@ fn from_home(program: &str, context: &Context) -> String {
 mod tests {
     use super::*;
     use crate::catalog::Catalog;
-    use std::os::unix::fs::PermissionsExt;
+    use breakroom_testkit::write_program;
 
     fn context(home: &Path, path: &str) -> Context {
         Context {
@@ -238,24 +291,18 @@ mod tests {
         }
     }
 
-    fn program(path: &Path, text: &str) {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
     #[test]
     fn the_adapters_folder_wins_over_path() {
         let home = tempfile::tempdir().unwrap();
         let in_path = home.path().join("bin/lldb-dap");
-        program(&in_path, "#!/bin/sh\n");
+        write_program(&in_path, "#!/bin/sh\n");
         let context = context(home.path(), in_path.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("lldb").unwrap();
         assert_eq!(entry.find(&context).unwrap().path, in_path);
         let ours = home.path().join(".cache/breakroom/adapters/bin/lldb-dap-19");
-        program(&ours, "#!/bin/sh\n");
-        program(&ours.with_file_name("lldb"), "#!/bin/sh\necho lldb version 19.1.7\n");
+        write_program(&ours, "#!/bin/sh\n");
+        write_program(&ours.with_file_name("lldb"), "#!/bin/sh\necho lldb version 19.1.7\n");
         let found = entry.find(&context).unwrap();
         assert_eq!((&found.path, &found.args), (&ours, &vec![ours.to_str().unwrap().to_string()]));
         assert_eq!(entry.version(&found, &context).unwrap(), "19.1.7");
@@ -270,7 +317,7 @@ mod tests {
         let catalog = Catalog::load(&context).unwrap();
         assert!(catalog.by_type("ez-debugserver").unwrap().find(&context).is_err());
         std::fs::remove_file(&link).unwrap();
-        program(&link, "#!/bin/sh\n");
+        write_program(&link, "#!/bin/sh\n");
         assert_eq!(catalog.by_type("ez-debugserver").unwrap().find(&context).unwrap().path, link);
     }
 
@@ -278,7 +325,7 @@ mod tests {
     fn an_adapter_that_needs_an_interpreter_is_started_with_it() {
         let home = tempfile::tempdir().unwrap();
         let python = home.path().join("bin/python");
-        program(&python, "#!/bin/sh\nexit 1\n");
+        write_program(&python, "#!/bin/sh\nexit 1\n");
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("debugpy-stock").unwrap();
@@ -291,7 +338,7 @@ mod tests {
         assert_eq!(found.path, adapter);
         assert_eq!(
             entry.spec(&found, None).unwrap().args,
-            [python.to_str().unwrap(), adapter.to_str().unwrap()]
+            [python.to_str().unwrap(), "-c", entry.script.as_deref().unwrap(), adapter.to_str().unwrap()]
         );
     }
 
@@ -299,7 +346,7 @@ mod tests {
     fn an_adapter_that_is_the_debuggee_is_started_with_what_is_launched() {
         let home = tempfile::tempdir().unwrap();
         let rdbg = home.path().join("bin/rdbg3.1");
-        program(&rdbg, "#!/bin/sh\n");
+        write_program(&rdbg, "#!/bin/sh\n");
         let context = context(home.path(), rdbg.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("ruby").unwrap();
@@ -307,7 +354,7 @@ mod tests {
         let found = entry.find(&context).unwrap();
         let launch = serde_json::json!({"program": "x.rb", "args": ["1"], "cwd": "sub", "env": {"A": "b"}});
         let spec = entry.spec(&found, launch.as_object()).unwrap();
-        assert_eq!(spec.args[spec.args.len() - 4..], ["--", "ruby", "x.rb", "1"]);
+        assert_eq!(spec.args[spec.args.len() - 4..], ["BREAKROOM_PROGRAM=x.rb", "ruby", "x.rb", "1"]);
         assert_eq!((spec.cwd.as_deref(), spec.env[0].name.as_str()), (Some(Path::new("sub")), "A"));
         let error = entry.spec(&found, None).unwrap_err().to_string();
         assert!(error.contains("does not say `program` or `script`"), "{error}");
@@ -317,7 +364,7 @@ mod tests {
     fn a_script_and_a_project_are_started_differently() {
         let home = tempfile::tempdir().unwrap();
         let cmake = home.path().join("bin/cmake");
-        program(&cmake, "#!/bin/sh\necho cmake version 3.27.1\n");
+        write_program(&cmake, "#!/bin/sh\necho cmake version 3.27.1\n");
         let context = context(home.path(), cmake.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("cmake").unwrap();
@@ -328,7 +375,7 @@ mod tests {
         };
         assert_eq!(args("/s/CMakeLists.txt")[1..5], ["-S", "/s", "-B", "build"]);
         assert_eq!(args("/s/x.cmake")[3..], ["-P", "/s/x.cmake"]);
-        program(&cmake, "#!/bin/sh\necho cmake version 3.26.0\n");
+        write_program(&cmake, "#!/bin/sh\necho cmake version 3.26.0\n");
         assert!(entry.find(&context).is_err(), "it has no debugger yet");
     }
 
@@ -336,7 +383,7 @@ mod tests {
     fn python_is_debugged_by_our_own_adapter_with_debugpy_from_the_folder_or_from_python() {
         let home = tempfile::tempdir().unwrap();
         let python = home.path().join("bin/python");
-        program(
+        write_program(
             &python,
             "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] && exit $(cat \"$0.code\")\necho 1.8.22\n",
         );
@@ -369,12 +416,12 @@ mod tests {
     fn a_check_decides_whether_the_module_is_there() {
         let home = tempfile::tempdir().unwrap();
         let python = home.path().join("bin/python3");
-        program(&python, "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] || echo 1.8.22\n");
+        write_program(&python, "#!/bin/sh\n[ \"$2\" = \"import debugpy\" ] || echo 1.8.22\n");
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("debugpy-stock").unwrap();
         let found = entry.find(&context).unwrap();
-        assert_eq!(found.args[1..], ["-m", "debugpy.adapter"]);
+        assert_eq!(found.args[1..], ["-c", "{{script}}", "debugpy.adapter"]);
         assert_eq!(entry.version(&found, &context).unwrap(), "1.8.22");
     }
 
@@ -382,7 +429,10 @@ mod tests {
     fn a_warning_beside_the_version_is_not_taken_for_it() {
         let home = tempfile::tempdir().unwrap();
         let python = home.path().join("bin/python3");
-        program(&python, "#!/bin/sh\necho '0.00s - Debugger warning: frozen modules' >&2\necho 1.8.22\n");
+        write_program(
+            &python,
+            "#!/bin/sh\necho '0.00s - Debugger warning: frozen modules' >&2\necho 1.8.22\n",
+        );
         let context = context(home.path(), python.parent().unwrap().to_str().unwrap());
         let catalog = Catalog::load(&context).unwrap();
         let entry = catalog.by_type("debugpy-stock").unwrap();
@@ -402,7 +452,7 @@ mod tests {
         let entry = catalog.by_type("ez-debugserver").unwrap();
         let error = entry.find(&context).unwrap_err().to_string();
         assert!(error.contains("ez") && error.contains("install"), "{error}");
-        program(&ez, "#!/bin/sh\n[ \"$1\" = version ] && echo 'EZ v0.39.1'\n");
+        write_program(&ez, "#!/bin/sh\n[ \"$1\" = version ] && echo 'EZ v0.39.1'\n");
         let found = entry.find(&context).unwrap();
         assert_eq!(found.path, ez);
         assert_eq!(found.args, [own.to_str().unwrap(), "ez", "dap", "--", "ez", "debugserver"]);

@@ -2,6 +2,7 @@
 //!
 //! Carrying them out is in `install`; here is only what they are and how a person reads them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -43,6 +44,9 @@ pub struct Commands {
     pub folder: String,
     /// `{{folder}}` is the folder to fill, `{{adapters}}` the adapters folder.
     pub commands: Vec<Vec<String>>,
+    /// The texts of files that are in the folder before the first command, by their names.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     pub size: String,
 }
 
@@ -62,6 +66,12 @@ impl Fix {
             Fix::Pip(into) | Fix::Npm(into) => Some(&into.size),
             Fix::Run(run) => Some(&run.size),
         }
+    }
+
+    /// The files that it brings along, by their names.
+    pub fn files(&self) -> impl Iterator<Item = (&String, &String)> {
+        let run = if let Fix::Run(run) = self { Some(run) } else { None };
+        run.into_iter().flat_map(|run| &run.files)
     }
 
     /// The commands, with `folder` as the folder to fill.

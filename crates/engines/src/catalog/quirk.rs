@@ -72,8 +72,6 @@ pub enum Quirk {
     HoverRefusesOperators,
     /// Answers an evaluation that failed with the exception as its successful result (rdbg).
     ExceptionsAsResults,
-    /// Ends its protocol thread on a request that it does not know (rdbg).
-    DiesOnUnknownRequests,
     /// Writes an answer in two small parts, so that each request costs a delayed acknowledgement (debugpy, JDI).
     TwoWritesForAnAnswer,
     /// Opens a port of its own on all interfaces (JDI).

@@ -67,6 +67,10 @@ pub(crate) fn of_this_process() -> Vec<Descendant> {
 }
 
 impl Descendant {
+    pub fn is(&self, pid: Pid) -> bool {
+        self.pid == pid
+    }
+
     /// Signals this process and no other: the descriptor pins the process, then its start time proves that the
     /// number has not been given to another one since the walk.
     pub fn signal(&self, signal: Signal) -> Delivery {
@@ -85,7 +89,7 @@ impl Descendant {
             None => rustix::process::kill_process(self.pid, signal),
         };
         let sent = send(signal);
-        if self.state == State::Stopped && signal != Signal::KILL {
+        if self.state == State::Stopped && signal != Signal::KILL && signal != Signal::STOP {
             let _ = send(Signal::CONT);
         }
         match sent {

@@ -4,23 +4,21 @@
 //! nothing can be forgotten. No byte of the debug session passes here.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream as StdUnixStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
 
-use breakroom_wire::LengthPrefix;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::io::AsyncWriteExt;
 
 use super::link::Link;
 use super::protocol::{
-    AttachmentKind, Exit, FromGuard, MAX_MESSAGE, Order, Program, Stop, ToGuard, frame, invalid, json_frame,
+    Assignment, AttachmentKind, Exit, Force, FromGuard, Held, MAX_MESSAGE, Program, Stop, ToGuard, WhenLost,
+    Whom, frame, invalid,
 };
+use super::ready::{GuardProcess, ReadyGuard};
 use crate::error::StartError;
-use crate::litter::Litter;
+use crate::litter::{Litter, LitterNames};
+use crate::start::MeetingFolder;
 
 #[derive(Debug)]
 pub struct Supervised {
@@ -28,14 +26,30 @@ pub struct Supervised {
     /// Pins the process, so that its number can still be used safely if the guard is lost.
     pinned: Option<OwnedFd>,
     control: Control,
-    /// A pipe nobody writes to, for adapters that end when their stdin does.
-    stdin: Option<OwnedFd>,
+    /// Ends of pipes that must stay open: an adapter's stdin that nobody writes to, since some end when it does, and the
+    /// program's input, which is opened by its path.
+    kept: Vec<OwnedFd>,
     litter: Option<Litter>,
+    meeting: Option<MeetingFolder>,
+}
+
+/// What is heard of a guarded process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// A kill that was ordered is done.
+    Killed,
+    Exited(Exit),
 }
 
 /// What the process is to have as stdin, stdout and stderr.
 pub(crate) enum Attachment {
-    Pipes { stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd },
+    Pipes {
+        stdin: OwnedFd,
+        stdout: OwnedFd,
+        stderr: OwnedFd,
+        /// Of its own, removed by the guard when nothing of it is left: the hub may be gone by then.
+        folder: Option<PathBuf>,
+    },
     Terminal(OwnedFd),
 }
 
@@ -47,8 +61,16 @@ impl Supervised {
         umask: u32,
         attachment: Attachment,
     ) -> Result<Self, StartError> {
-        let mut control = Control::open(guard)
-            .map_err(|source| StartError::Guard { guard: guard.to_path_buf(), source })?;
+        Supervised::start_under(ReadyGuard::start(guard)?, program, umask, attachment).await
+    }
+
+    pub(crate) async fn start_under(
+        guard: ReadyGuard,
+        program: Program,
+        umask: u32,
+        attachment: Attachment,
+    ) -> Result<Self, StartError> {
+        let mut control = Control::of(guard)?;
         // A failure to send is a guard that ended; reading then tells how.
         if let Err(error) = control.order(&program, umask, attachment).await
             && error.kind() == io::ErrorKind::InvalidData
@@ -58,22 +80,31 @@ impl Supervised {
         match control.link.next::<FromGuard>().await {
             Some(FromGuard::Started(pid)) => {
                 let pinned = pid_of(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-                Ok(Supervised { pid, pinned, control, stdin: None, litter: None })
+                Ok(Supervised { pid, pinned, control, kept: Vec::new(), litter: None, meeting: None })
             }
             Some(FromGuard::Failed(reason)) => Err(StartError::Spawn { program: program.name(), reason }),
             Some(FromGuard::Exited(exit)) => Err(StartError::GuardLost { program: program.name(), exit }),
-            None => Err(StartError::GuardLost { program: program.name(), exit: control.guards_end() }),
+            Some(FromGuard::Killed) | None => {
+                Err(StartError::GuardLost { program: program.name(), exit: control.guards_end() })
+            }
         }
     }
 
-    pub(crate) fn keep_stdin(mut self, stdin: OwnedFd) -> Self {
-        self.stdin = Some(stdin);
+    /// Holds this end of a pipe until the process is told to end.
+    pub(crate) fn keep(mut self, end: OwnedFd) -> Self {
+        self.kept.push(end);
         self
     }
 
-    /// What is removed when nothing of the process is left.
-    pub(crate) fn leaves(&mut self, litter: Litter) {
-        self.litter = Some(litter);
+    /// What is removed when nothing of the process is left, by its guard and by us: either may be killed.
+    pub(crate) fn leaves(&mut self, litter: LitterNames) {
+        self.litter = Some(Litter::new(litter.clone()));
+        self.control.link.send(&ToGuard::Leaves(litter));
+    }
+
+    /// Where its socket is: rdbg complains in its program's name if that is gone before it goes itself.
+    pub(crate) fn is_met_in(&mut self, folder: MeetingFolder) {
+        self.meeting = Some(folder);
     }
 
     /// The number of the process itself, not of its guard.
@@ -86,11 +117,21 @@ impl Supervised {
     /// If somebody killed the guard, the process is killed too, and the guard's own end is given for it.
     pub async fn exited(&mut self) -> Exit {
         loop {
-            if let Some(exit) = self.control.exit {
+            if let Heard::Exited(exit) = self.hears().await {
                 return exit;
+            }
+        }
+    }
+
+    /// The same, or that a kill is done, whichever comes first. Cancel-safe.
+    pub async fn hears(&mut self) -> Heard {
+        loop {
+            if let Some(exit) = self.control.exit {
+                return Heard::Exited(exit);
             }
             let exit = match self.control.link.next::<FromGuard>().await {
                 Some(FromGuard::Exited(exit)) => exit,
+                Some(FromGuard::Killed) => return Heard::Killed,
                 Some(FromGuard::Started(_) | FromGuard::Failed(_)) => continue,
                 None => {
                     self.end_without_guard();
@@ -115,8 +156,40 @@ impl Supervised {
     /// Tells the guard, and does not wait. The end itself is seen by `exited` and `gone`.
     pub fn stop(&mut self, how: Stop) {
         // For many programs the end of stdin is the politest request to go.
-        self.stdin = None;
+        self.kept.clear();
+        if let Some(litter) = &mut self.litter {
+            litter.look(self.pid);
+        }
         self.control.link.send(&ToGuard::from(how));
+    }
+
+    /// Has the guard end these by signal. That it is done is [heard](Self::hears), unless the process ends first.
+    pub fn kill(&mut self, whom: Whom, force: Force) {
+        self.control.link.send(&ToGuard::Kill(whom, force));
+    }
+
+    /// Has the guard do this first, should it lose us: nobody is there then who knows whether the programs stand still.
+    pub fn when_lost(&self, what: WhenLost) {
+        self.control.link.send(&ToGuard::WhenLost(what));
+        let kept: Vec<BorrowedFd> = self.kept.iter().map(AsFd::as_fd).collect();
+        if !kept.is_empty() {
+            self.hold(Held::Stdin, &kept);
+        }
+    }
+
+    /// Has the guard keep these open too, until it is told otherwise, or to stop, or whoever it kills when it loses us is no
+    /// more. What is held must be let go of before closing it can mean anything to the process.
+    pub fn hold(&self, what: Held, descriptors: &[BorrowedFd<'_>]) {
+        let order = ToGuard::Hold(what, descriptors.len());
+        if let Err(error) = self.control.link.send_with(&order, descriptors) {
+            tracing::warn!(
+                "a process guard cannot hold a connection, so a program may run on should this hub be killed: {error}"
+            );
+        }
+    }
+
+    pub fn let_go(&self, what: Held) {
+        self.control.link.send(&ToGuard::LetGo(what));
     }
 
     /// Resolves when the guard has ended: nothing that it spawned lives then, a released process's children aside.
@@ -135,25 +208,16 @@ fn pid_of(number: u32) -> Option<Pid> {
 #[derive(Debug)]
 struct Control {
     link: Link,
-    guard: Option<Child>,
+    guard: GuardProcess,
     exit: Option<Exit>,
     guards_end: Option<Exit>,
 }
 
 impl Control {
-    fn open(guard: &Path) -> io::Result<Self> {
-        let (ours, theirs) = StdUnixStream::pair()?;
-        let link = Link::new(ours, LengthPrefix::new(MAX_MESSAGE))?;
-        // The guard needs nothing of ours: no environment, no folder kept busy, no terminal, no log kept open.
-        let guard = Command::new(std::path::absolute(guard)?)
-            .arg("guard")
-            .env_clear()
-            .current_dir("/")
-            .stdin(OwnedFd::from(theirs))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        Ok(Control { link, guard: Some(guard), exit: None, guards_end: None })
+    fn of(ready: ReadyGuard) -> Result<Self, StartError> {
+        let ReadyGuard { control, process, executable } = ready;
+        let link = Link::new(control).map_err(|source| StartError::Guard { guard: executable, source })?;
+        Ok(Control { link, guard: process, exit: None, guards_end: None })
     }
 
     async fn order(&mut self, program: &Program, umask: u32, attachment: Attachment) -> io::Result<()> {
@@ -161,48 +225,23 @@ impl Control {
         if block.len() > MAX_MESSAGE {
             return Err(invalid("the arguments and the environment are too large"));
         }
-        let (kind, descriptors) = match &attachment {
-            Attachment::Pipes { stdin, stdout, stderr } => {
-                (AttachmentKind::Pipes, vec![stdin.as_fd(), stdout.as_fd(), stderr.as_fd()])
+        let (kind, descriptors, folder) = match &attachment {
+            Attachment::Pipes { stdin, stdout, stderr, folder } => {
+                (AttachmentKind::Pipes, vec![stdin.as_fd(), stdout.as_fd(), stderr.as_fd()], folder.clone())
             }
-            Attachment::Terminal(terminal) => (AttachmentKind::Terminal, vec![terminal.as_fd()]),
+            Attachment::Terminal(terminal) => (AttachmentKind::Terminal, vec![terminal.as_fd()], None),
         };
-        let order = json_frame(&Order { attachment: kind, umask, arguments: program.argv.len() })?;
-        self.send_with_descriptors(&order, &descriptors)?;
+        let order = Assignment { attachment: kind, umask, arguments: program.argv.len(), folder };
+        // The socket is fresh and the order small, so it goes out whole.
+        self.link.send_with(&order, &descriptors)?;
         self.link.stream.write_all(&frame(&block)?).await
-    }
-
-    /// The socket is fresh and the frame small, so it goes out whole.
-    fn send_with_descriptors(&self, frame: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
-        let slices = [io::IoSlice::new(frame)];
-        let sent = rustix::net::sendmsg(&self.link.stream, &slices, &mut ancillary, SendFlags::NOSIGNAL)?;
-        if sent == frame.len() { Ok(()) } else { Err(io::ErrorKind::WriteZero.into()) }
     }
 
     /// Called after the socket has ended: the guard is then past its last line, so this does not wait.
     fn guards_end(&mut self) -> Exit {
-        if let Some(mut guard) = self.guard.take() {
-            self.guards_end = guard.wait().ok().map(Exit::from);
+        if let Some(exit) = self.guard.wait() {
+            self.guards_end = Some(exit);
         }
         self.guards_end.unwrap_or(Exit::Code(0))
-    }
-}
-
-impl Drop for Control {
-    /// The guard still has work to do, but somebody must wait for it or it stays in the process table.
-    fn drop(&mut self) {
-        let Some(mut guard) = self.guard.take() else {
-            return;
-        };
-        if !matches!(guard.try_wait(), Ok(None)) {
-            return;
-        }
-        let waiter = std::thread::Builder::new().name("guard-reaper".into()).stack_size(64 * 1024);
-        if let Err(error) = waiter.spawn(move || guard.wait()) {
-            tracing::warn!("cannot wait for a process guard: {error}");
-        }
     }
 }

@@ -13,6 +13,8 @@ use std::time::Duration;
 use breakroom_wire::header;
 use serde::{Deserialize, Serialize};
 
+use crate::litter::LitterNames;
+
 /// More than Linux lets a process have as arguments and environment by default, and still bounded.
 pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
@@ -25,12 +27,52 @@ pub enum Stop {
     Release { grace: Duration },
 }
 
+/// How it is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Force {
+    /// By SIGKILL, at once and without a word before.
+    Kill,
+    /// By SIGTERM, with a moment to go.
+    Ask,
+}
+
+/// Whom a signal meets before the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Whom {
+    /// All that the process started. It stays itself, and sees them go.
+    Below,
+    /// The process too.
+    All,
+}
+
+/// What is done about the processes when the hub is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WhenLost {
+    /// These are killed before the process can learn of it, and then it ends.
+    Kill(Whom),
+    /// What the process started is left alone, and the process goes with the last of it: it may read what that writes.
+    Spare,
+}
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Exit {
     Code(i32),
     Signal(i32),
+}
+
+impl Exit {
+    /// The code that a shell has for it: 128 and the number of a signal.
+    pub fn shells_code(self) -> i32 {
+        match self {
+            Exit::Code(code) => code,
+            Exit::Signal(signal) => 128 + signal,
+        }
+    }
 }
 
 impl fmt::Display for Exit {
@@ -79,11 +121,13 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 
 /// The first message to the guard; the descriptors of the process travel with it.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct Assignment {
     pub attachment: AttachmentKind,
     pub umask: u32,
     /// How many strings of the block that follows are arguments; the rest is the environment.
     pub arguments: usize,
+    /// A folder of the process's own, which is removed when nothing of it is left.
+    pub folder: Option<PathBuf>,
 }
 
 /// Which descriptors travel with the order.
@@ -150,8 +194,30 @@ impl Program {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ToGuard {
-    End { grace_ms: u64 },
-    Release { grace_ms: u64 },
+    End {
+        grace_ms: u64,
+    },
+    Release {
+        grace_ms: u64,
+    },
+    Kill(Whom, Force),
+    WhenLost(WhenLost),
+    /// As many descriptors travel with it. The guard keeps them open until the hub lets go of them, gives the order to end,
+    /// or is lost and whoever is to be killed is no more.
+    Hold(Held, usize),
+    LetGo(Held),
+    /// What is to be removed when nothing of the process is left.
+    Leaves(LitterNames),
+}
+
+/// What the guard keeps open beside the hub, so that the process does not see it end with the hub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Held {
+    /// The process's stdin, if nobody writes there.
+    Stdin,
+    /// A connection to the process, by the number that the hub knows it by.
+    Connection(u32),
 }
 
 impl From<Stop> for ToGuard {
@@ -164,21 +230,14 @@ impl From<Stop> for ToGuard {
     }
 }
 
-impl From<ToGuard> for Stop {
-    fn from(message: ToGuard) -> Self {
-        match message {
-            ToGuard::End { grace_ms } => Stop::End { grace: Duration::from_millis(grace_ms) },
-            ToGuard::Release { grace_ms } => Stop::Release { grace: Duration::from_millis(grace_ms) },
-        }
-    }
-}
-
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FromGuard {
     Started(u32),
     Failed(String),
     Exited(Exit),
+    /// A kill that was ordered is done.
+    Killed,
 }
 
 pub(crate) fn frame(body: &[u8]) -> io::Result<Vec<u8>> {

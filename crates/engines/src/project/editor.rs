@@ -3,10 +3,9 @@
 //! Its configurations only say what the user asks for by name; its tasks are commands of somebody else's, and run only
 //! after the user has said so. The files are read once and judged together: a setting can be part of a task's command.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Trust, record, record_place, write_record};
+use super::{Trust, is_own, record, record_place, write_record};
 use crate::context::Context;
 use crate::error::CatalogError;
 
@@ -35,23 +34,26 @@ impl EditorFolder {
         Ok(None)
     }
 
-    fn read(path: &Path, context: &Context) -> Result<Option<EditorFolder>, CatalogError> {
+    fn read(named: &Path, context: &Context) -> Result<Option<EditorFolder>, CatalogError> {
         let unreadable = |path: &Path, source| CatalogError::Read { path: path.to_path_buf(), source };
-        let path = path.canonicalize().map_err(|source| unreadable(path, source))?;
+        let path = named.canonicalize().map_err(|source| unreadable(named, source))?;
         let mut files = Vec::new();
         for name in FILES {
             let file = path.join(name);
-            let Ok(found) = std::fs::metadata(&file) else { continue };
-            if found.uid() != 0 && found.uid() != rustix::process::getuid().as_raw() {
-                // In a shared folder like /tmp anybody could otherwise offer others what to run.
-                tracing::warn!("{} is ignored: it belongs to user {}", file.display(), found.uid());
+            if !file.exists() {
+                continue;
+            }
+            // In a shared folder like /tmp anybody could otherwise offer others what to run: a folder of theirs, or a
+            // link to files of ours that they have chosen.
+            if let Some(foreign) = [named, &file].into_iter().find(|path| !is_own(path)) {
+                tracing::warn!("{} is ignored: another user has put it there", foreign.display());
                 return Ok(None);
             }
             let bytes = std::fs::read(&file).map_err(|source| unreadable(&file, source))?;
             files.push((name, String::from_utf8_lossy(&bytes).into_owned()));
         }
         let mut folder = EditorFolder { path, trust: Trust::Untrusted, files };
-        let known = std::fs::read(record_place(&folder.path, context)).ok();
+        let known = std::fs::read(record_place(&folder.path, context)?).ok();
         if known.is_some_and(|known| known == folder.record()) {
             folder.trust = Trust::Trusted;
         }
@@ -69,7 +71,7 @@ impl EditorFolder {
 
     /// Trusts it as it is now.
     pub fn trust(&self, context: &Context) -> Result<(), CatalogError> {
-        let place = record_place(&self.path, context);
+        let place = record_place(&self.path, context)?;
         write_record(&place, &self.record()).map_err(|source| CatalogError::Write { path: place, source })
     }
 

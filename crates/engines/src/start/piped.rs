@@ -39,7 +39,7 @@ pub async fn run_piped(
     };
     let (stdin, (stdout, theirs_out), (stderr, theirs_err)) =
         pipes().map_err(|source| StartError::Prepare { name: name.clone(), what: "a pipe", source })?;
-    let attachment = Attachment::Pipes { stdin, stdout: theirs_out, stderr: theirs_err };
+    let attachment = Attachment::Pipes { stdin, stdout: theirs_out, stderr: theirs_err, folder: None };
     let starting = Supervised::start(guard, program, context.umask, attachment);
     match tokio::time::timeout(PATIENCE, starting).await {
         Ok(process) => Ok(Piped { stdout, stderr, process: process? }),

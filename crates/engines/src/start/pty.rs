@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::fs::OFlags;
 use rustix::pty::OpenptFlags;
-use rustix::termios::Winsize;
+use rustix::termios::{LocalModes, OptionalActions, OutputModes, Winsize};
 
 use super::program;
 use crate::context::Context;
@@ -65,6 +65,11 @@ fn open() -> io::Result<(OwnedFd, OwnedFd)> {
     let master = rustix::pty::openpt(flags)?;
     rustix::pty::unlockpt(&master)?;
     let terminal = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+    let mut modes = rustix::termios::tcgetattr(&terminal)?;
+    // Whoever types sees it where it is typed, and lines end as the program ends them.
+    modes.local_modes.remove(LocalModes::ECHO);
+    modes.output_modes.remove(OutputModes::OPOST);
+    rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &modes)?;
     rustix::termios::tcsetwinsize(&master, SIZE)?;
     rustix::fs::fcntl_setfl(&master, rustix::fs::fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
     Ok((master, terminal))

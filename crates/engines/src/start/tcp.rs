@@ -8,10 +8,11 @@ use std::os::fd::OwnedFd;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{Attempt, Engine, ready};
-use crate::connect::{Attempts, Connection, LOOKS, Place};
+use super::ready::Signs;
+use super::{Attempt, Engine};
+use crate::connect::{Attempts, Connection, LOOKS, Pauses, Place};
 use crate::error::{ConnectError, StartError, Tail};
-use crate::ports;
+use breakroom_ports as ports;
 
 /// Somebody may take the port between our look and the adapter's.
 const PORT_ATTEMPTS: usize = 3;
@@ -25,11 +26,10 @@ pub(super) async fn connect(attempt: &Attempt<'_>) -> Result<Engine, StartError>
         let expected = format!("listen on {address}");
         let stderr = launched.stderr.try_clone();
         let stderr = stderr.map_err(|source| attempt.failed("a descriptor", source))?;
+        let mut signs = attempt.signs(&launched)?;
         let meeting = async {
-            if let Some(line) = &attempt.spec.ready {
-                ready::has_said(line, &stderr).await;
-            }
-            dial(attempt, address).await
+            attempt.ready(&stderr, &mut signs).await;
+            dial(attempt, address, &mut signs).await
         };
         match attempt.meet(&mut launched, &expected, meeting).await {
             Ok(Connection { socket, place }) => {
@@ -65,9 +65,21 @@ fn free_address(attempt: &Attempt<'_>) -> Result<SocketAddr, StartError> {
         .map_err(|source| attempt.failed("a free port", source))
 }
 
-async fn dial(attempt: &Attempt<'_>, address: SocketAddr) -> Result<Connection, StartError> {
+async fn dial(
+    attempt: &Attempt<'_>,
+    address: SocketAddr,
+    signs: &mut Signs,
+) -> Result<Connection, StartError> {
     let places = [Place::Tcp(address)];
-    Attempts { places: &places, last_error: None }.meet().await.map_err(|error| match error {
+    let mut attempts = Attempts { places: &places, last_error: None };
+    let mut pauses = Pauses::default();
+    let met = loop {
+        match attempts.once().await {
+            Some(met) => break met,
+            None => signs.next(pauses.next()).await,
+        }
+    };
+    met.map_err(|error| match error {
         ConnectError::Stranger { owner, .. } => {
             StartError::Port { name: attempt.spec.name.clone(), port: address.port(), owner }
         }

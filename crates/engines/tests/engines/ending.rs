@@ -1,12 +1,13 @@
 //! How engines end: by themselves, by order, and when whoever held them is gone. Nothing may be left, nor hit by mistake.
 
+use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use breakroom_engines::{Exit, Stop};
+use breakroom_engines::{Engine, Exit, Force, Heard, Held, Stop, WhenLost, Whom};
 use rustix::process::Signal;
 
-use crate::support::{Process, guard, read_line, read_until, shell, within};
+use crate::support::{Process, guard, read_line, read_until, shell, until, within};
 
 /// Prints the number of a child and of a daemon that forked twice into a session of its own, then stays.
 const FAMILY: &str = r#"
@@ -15,7 +16,7 @@ const FAMILY: &str = r#"
     echo "$child $daemon"
     wait"#;
 
-async fn family(engine: &breakroom_engines::Engine) -> (Process, Process) {
+async fn family(engine: &Engine) -> (Process, Process) {
     let line = read_line(&engine.reader).await;
     let (child, daemon) = line.split_once(' ').unwrap();
     (Process::pin(child), Process::pin(daemon))
@@ -106,6 +107,122 @@ async fn after_the_grace_the_adapter_is_asked_to_go_before_it_is_killed() {
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(6));
     within("the guard's end", engine.process.gone()).await;
     assert!(read_until(&engine.reader, |_| false).await.contains("tidied"));
+}
+
+#[tokio::test]
+async fn a_kill_meets_what_was_started_and_the_adapter_only_if_it_is_meant() {
+    let mut engine = shell(&FAMILY.replace("wait", "wait; read nothing")).await;
+    let (child, daemon) = family(&engine).await;
+    let adapter = Process::pin(&engine.process.pid().to_string());
+    engine.process.kill(Whom::Below, Force::Kill);
+    assert_eq!(within("the kill", engine.process.hears()).await, Heard::Killed);
+    child.gone().await;
+    daemon.gone().await;
+    assert!(adapter.is_alive());
+    engine.process.kill(Whom::All, Force::Kill);
+    assert_eq!(within("the end", engine.process.exited()).await, Exit::Signal(9));
+}
+
+#[tokio::test]
+async fn what_is_asked_to_go_may_tidy_up_and_is_not_waited_for_in_vain() {
+    let script = "(trap 'echo tidied; exit 0' TERM; echo ready; while :; do sleep 0.05; done) & \
+                  (trap '' TERM; echo ready; while :; do sleep 0.05; done) & trap 'echo asked' TERM; wait; read nothing";
+    let mut engine = shell(script).await;
+    read_until(&engine.reader, |text| text.lines().count() == 2).await;
+    engine.process.kill(Whom::Below, Force::Ask);
+    assert_eq!(within("the word that it is done", engine.process.hears()).await, Heard::Killed);
+    assert_eq!(read_line(&engine.reader).await, "tidied");
+    engine.process.kill(Whom::Below, Force::Kill);
+    assert_eq!(within("the kill", engine.process.hears()).await, Heard::Killed);
+    engine.process.stop(Stop::End { grace: Duration::ZERO });
+    within("the end", engine.process.exited()).await;
+}
+
+/// The guard keeps the connection of a stdio adapter open.
+fn hold(engine: &Engine) {
+    engine.process.hold(Held::Connection(1), &[engine.reader.as_fd(), engine.writer.as_fd()]);
+}
+
+/// How many descriptors of the adapter's connection its guard has.
+fn held(engine: &Engine, guard: &Process) -> usize {
+    let file = |process: &str, number: &str| std::fs::read_link(format!("/proc/{process}/fd/{number}")).ok();
+    let connection = [&engine.reader, &engine.writer].map(|end| file("self", &end.as_raw_fd().to_string()));
+    let guard = guard.number().to_string();
+    let numbers = std::fs::read_dir(format!("/proc/{guard}/fd")).unwrap();
+    let files = numbers.filter_map(|number| Some(file(&guard, number.ok()?.file_name().to_str()?)));
+    files.filter(|file| file.is_some() && connection.contains(file)).count()
+}
+
+#[tokio::test]
+async fn an_adapter_sees_the_loss_of_the_hub_when_its_program_is_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    // What the adapter says would go nowhere by then.
+    let seen = folder.path().join("seen");
+    let script = format!(
+        "sleep 600 & echo $!; read line; \
+         while read what how; do [ $what != State: ] || echo $how > {}; done < /proc/$!/status",
+        seen.display()
+    );
+    for _ in 0..8 {
+        let engine = shell(&script).await;
+        let program = Process::pin(&read_line(&engine.reader).await);
+        let adapter = Process::pin(&engine.process.pid().to_string());
+        engine.process.when_lost(WhenLost::Kill(Whom::Below));
+        hold(&engine);
+        drop(engine);
+        adapter.gone().await;
+        program.gone().await;
+        // On a machine that is busy it may be ended before it has looked.
+        let state = std::fs::read_to_string(&seen).unwrap_or_default();
+        assert!(state.is_empty() || state.contains("zombie"), "the program was there: {state}");
+    }
+}
+
+/// It reads what the program writes, which would die of its absence.
+#[tokio::test]
+async fn an_adapter_whose_program_is_to_be_spared_outlives_the_hub_as_long_as_the_program_does() {
+    let released = |engine: &mut Engine| {
+        engine.process.stop(Stop::Release { grace: Duration::from_secs(600) });
+    };
+    let orders: [fn(&mut Engine); 2] = [|_| {}, released];
+    for order in orders {
+        let mut engine = shell("sleep 600 & echo $!; wait; exec sleep 600").await;
+        let program = Process::pin(&read_line(&engine.reader).await);
+        let adapter = Process::pin(&engine.process.pid().to_string());
+        let guard = Process::parent_of(engine.process.pid());
+        engine.process.when_lost(WhenLost::Spare);
+        order(&mut engine);
+        drop(engine);
+        // Longer than it would be given. A slow machine can only make it miss something.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert!(program.is_alive() && adapter.is_alive());
+        program.signal(Signal::KILL);
+        for process in [program, adapter, guard] {
+            process.gone().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_let_go_of_ends_when_the_hub_closes_it() {
+    let orders: [fn(&mut Engine); 3] = [
+        |engine| engine.process.let_go(Held::Connection(1)),
+        |engine| engine.process.stop(Stop::End { grace: Duration::from_secs(600) }),
+        |engine| engine.process.stop(Stop::Release { grace: Duration::from_secs(600) }),
+    ];
+    for order in orders {
+        let mut engine = shell("read line; exit 3").await;
+        let guard = Process::parent_of(engine.process.pid());
+        engine.process.when_lost(WhenLost::Kill(Whom::Below));
+        // Held once, however often it is said.
+        hold(&engine);
+        hold(&engine);
+        until(|| held(&engine, &guard) == 2).await;
+        order(&mut engine);
+        until(|| held(&engine, &guard) == 0).await;
+        drop(engine.writer);
+        assert_eq!(within("the end", engine.process.exited()).await, Exit::Code(3));
+    }
 }
 
 #[tokio::test]

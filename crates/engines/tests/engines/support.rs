@@ -18,18 +18,8 @@ pub fn guard() -> &'static Path {
 }
 
 pub fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
-    AdapterSpec {
-        name: "test-adapter".into(),
-        args: args.iter().map(|arg| arg.to_string()).collect(),
-        cwd: None,
-        mode,
-        env: Vec::new(),
-        connection_timeout_seconds: 60,
-        debuggee_stdio: false,
-        banner: Vec::new(),
-        ready: None,
-        litter: None,
-    }
+    let args = args.iter().map(|arg| arg.to_string()).collect();
+    AdapterSpec { connection_timeout_seconds: 60, ..AdapterSpec::plain("test-adapter", mode, args) }
 }
 
 pub async fn launch(mode: Mode, args: &[&str]) -> Result<Engine, StartError> {
@@ -45,6 +35,16 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     tokio::time::timeout(DEADLINE, future)
         .await
         .unwrap_or_else(|_| panic!("{what} took longer than {DEADLINE:?}"))
+}
+
+/// Looks again and again until it is so.
+pub async fn until(mut is_so: impl FnMut() -> bool) {
+    let looking = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    within("what is waited for", looking).await
 }
 
 /// Any descriptor can be awaited as if it were the reading end of a pipe.
@@ -95,6 +95,10 @@ impl Process {
     pub fn parent_of(pid: u32) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
         Self::pin(status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap())
+    }
+
+    pub fn number(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
     }
 
     pub fn signal(&self, signal: Signal) {

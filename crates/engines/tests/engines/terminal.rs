@@ -17,12 +17,12 @@ async fn a_command_has_a_real_terminal_and_speaks_through_it() {
     let env = [EnvVar { name: "EXTRA".into(), value: Some("yes".into()) }];
     let script = "tty; stty size; pwd; echo $TERM $EXTRA; read line </dev/tty; echo \"got $line\"; exit 3";
     let mut terminal = terminal(script, &env).await;
-    let greeting = read_until(&terminal.master, |text| text.contains("yes\r\n")).await;
+    let greeting = read_until(&terminal.master, |text| text.contains("yes\n")).await;
     let lines: Vec<&str> = greeting.lines().collect();
     assert!(lines[0].starts_with("/dev/pts/"), "{greeting}");
     assert_eq!(lines[1..], ["24 80", "/", "dumb yes"]);
     write(&terminal.master, "a line\n");
-    assert!(read_all(&terminal.master).await.contains("got a line\r\n"));
+    assert!(read_all(&terminal.master).await.contains("got a line\n"));
     assert_eq!(within("the end", terminal.process.exited()).await, Exit::Code(3));
 }
 

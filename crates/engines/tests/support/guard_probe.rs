@@ -16,18 +16,8 @@ fn main() -> ExitCode {
 }
 
 fn hub(command: Vec<String>) -> ExitCode {
-    let spec = AdapterSpec {
-        name: "engine".into(),
-        args: command,
-        cwd: None,
-        mode: Mode::Stdio,
-        env: Vec::new(),
-        connection_timeout_seconds: 60,
-        debuggee_stdio: false,
-        banner: Vec::new(),
-        ready: None,
-        litter: None,
-    };
+    let spec =
+        AdapterSpec { connection_timeout_seconds: 60, ..AdapterSpec::plain("engine", Mode::Stdio, command) };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
     };

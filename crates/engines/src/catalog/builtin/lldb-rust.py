@@ -1,0 +1,229 @@
+# Reads the strings and lists of a Rust program as its compiler knows how to; one of another language is left alone.
+# What the compiler's scripts say of a value is made to tell what is in it, and to take garbage for what it is. What fails of
+# them is shown as lldb shows it by itself.
+import functools, os, subprocess, lldb
+def load():
+    target = lldb.debugger.GetSelectedTarget()
+    program = target.GetModuleAtIndex(0)
+    units = (program.GetCompileUnitAtIndex(at) for at in range(program.GetNumCompileUnits()))
+    if any(unit.GetLanguage() == lldb.eLanguageTypeRust for unit in units):
+        # Not in the program's folder, where anybody's file may say which compiler that is; one that has to be fetched first
+        # is not waited for.
+        asked = subprocess.run(
+            ["rustc", "--print", "sysroot"], cwd="/", timeout=2, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        etc = os.path.join(asked.stdout.strip(), "lib", "rustlib", "etc")
+        # One that fails says nothing, and the rest would be a path in the program's folder.
+        if asked.returncode == 0 and os.path.isabs(etc) and os.path.isfile(os.path.join(etc, "lldb_lookup.py")):
+            lldb.debugger.HandleCommand("command script import '%s'" % os.path.join(etc, "lldb_lookup.py"))
+            lldb.debugger.HandleCommand("command source -s 1 '%s'" % os.path.join(etc, "lldb_commands"))
+            mend()
+def mend():
+    import lldb_lookup, lldb_providers
+    # Members of one value, levels below it, characters of a text, and elements that a list can believably have.
+    most, deepest, longest, believable = 10, 3, 1000, 1 << 32
+    depth = [0]
+    def put(name, new):
+        for module in (lldb_lookup, lldb_providers):
+            if hasattr(module, name):
+                setattr(module, name, new)
+    # What raises is printed at every stop.
+    def careful_of(call, instead):
+        # lldb looks how many arguments each takes.
+        @functools.wraps(call)
+        def called(*arguments):
+            try:
+                return call(*arguments)
+            except Exception:
+                return instead(*arguments)
+        return called
+    # In the words of the program; what refers to something is shown as that.
+    def told(value):
+        said = value.GetSummary() or value.GetValue()
+        if value.GetType().IsPointerType() and not value.GetSummary():
+            there = value.Dereference()
+            return there.GetSummary() or there.GetValue() or said or "…"
+        is_tuple = getattr(lldb_providers, "is_tuple_fields", lambda value: False)
+        return said or (tuple_of if is_tuple(value) else struct_of)(value, None)
+    def inside(value, one):
+        depth[0] += 1
+        try:
+            count = value.GetNumChildren(most + 1)
+            if count and depth[0] > deepest:
+                return "…"
+            parts = [one(value.GetChildAtIndex(at)) for at in range(min(count, most))]
+            return ", ".join(parts + ["…"] if count > most else parts)
+        finally:
+            depth[0] -= 1
+    def named(child):
+        return "%s: %s" % (child.GetName(), told(child))
+    def pair(child):
+        return "%s: %s" % (told(child.GetChildAtIndex(0)), told(child.GetChildAtIndex(1)))
+    def list_of(value, _):
+        kind = value.GetTypeName().split("<")[0]
+        if value.GetNumChildren() >= believable:
+            return "…"
+        if kind.endswith("Map"):
+            return "{%s}" % inside(value, pair)
+        return ("{%s}" if kind.endswith("Set") else "[%s]") % inside(value, told)
+    def struct_of(value, _):
+        return "{%s}" % inside(value, named)
+    def named_struct_of(value, _):
+        return "%s {%s}" % (value.GetTypeName().split("<")[0].split("::")[-1].strip("* "), inside(value, named))
+    def tuple_of(value, _):
+        return "(%s)" % inside(value, told)
+    def text_at(pointer, length):
+        if not length:
+            return '""'
+        failure = lldb.SBError()
+        read = pointer.GetProcess().ReadMemory(pointer.GetValueAsUnsigned(), min(length, longest), failure)
+        if failure.Fail() or length >= believable:
+            return "…"
+        return '"%s%s"' % (read.decode("utf8", "replace"), "…" if length > longest else "")
+    def string_of(value, _):
+        buffer = value.GetNonSyntheticValue().GetChildMemberWithName("vec").GetNonSyntheticValue()
+        place = buffer.GetChildMemberWithName("buf").GetChildMemberWithName("inner").GetChildMemberWithName("ptr")
+        length = buffer.GetChildMemberWithName("len").GetValueAsUnsigned()
+        return text_at(lldb_providers.unwrap_unique_or_non_null(place), length)
+    def str_of(value, _):
+        value = value.GetNonSyntheticValue()
+        length = value.GetChildMemberWithName("length").GetValueAsUnsigned()
+        return text_at(value.GetChildMemberWithName("data_ptr"), length)
+    put("SizeSummaryProvider", list_of)
+    put("StructSummaryProvider", struct_of)
+    put("TupleSummaryProvider", tuple_of)
+    put("StdStringSummaryProvider", string_of)
+    put("StdStrSummaryProvider", str_of)
+    lldb_lookup.breakroom_struct = careful_of(named_struct_of, lambda value, _: "")
+    # The compiler's scripts know no trees. A node has its keys and values, and one above the leaves its edges behind them.
+    class Tree(lldb_providers.DefaultSyntheticProvider):
+        def update(self):
+            whole = self.valobj.GetNonSyntheticValue()
+            of_set = whole.GetChildMemberWithName("map")
+            whole = of_set.GetNonSyntheticValue() if of_set.IsValid() else whole
+            self.is_set, self.found = of_set.IsValid(), []
+            self.length = whole.GetChildMemberWithName("length").GetValueAsUnsigned()
+            root = found_inside(whole.GetChildMemberWithName("root"), "height", 8)
+            if self.length and root is not None and self.length < believable:
+                leaf = found_inside(root.GetChildMemberWithName("node"), "pointer", 8).GetChildMemberWithName("pointer")
+                height = root.GetChildMemberWithName("height").GetValueAsUnsigned()
+                self.walk(leaf, leaf.GetValueAsUnsigned(), min(height, 20))
+        def walk(self, leaf, place, height):
+            kind = leaf.GetType().GetPointeeType()
+            node = leaf.CreateValueFromAddress("node", place, kind).GetNonSyntheticValue()
+            count = min(node.GetChildMemberWithName("len").GetValueAsUnsigned(), 11)
+            size = leaf.GetProcess().GetAddressByteSize()
+            for at in range(count + 1):
+                if height and len(self.found) < kept:
+                    edge = place + kind.GetByteSize() + at * size
+                    self.walk(leaf, leaf.GetProcess().ReadPointerFromMemory(edge, lldb.SBError()), height - 1)
+                if at < count and len(self.found) < kept:
+                    self.found.append([self.part(node, part, at) for part in ("keys", "vals")])
+        def part(self, node, part, at):
+            # Room that may not be used yet, around what is in it.
+            value = node.GetChildMemberWithName(part).GetNonSyntheticValue().GetChildAtIndex(at)
+            while (value.GetTypeName() or "").startswith("core::mem::m"):
+                inside = [value.GetNonSyntheticValue().GetChildMemberWithName(name) for name in ("value", "__0", "0")]
+                value = next(inner for inner in inside if inner.IsValid())
+            return value
+        def num_children(self):
+            return len(self.found)
+        def get_child_index(self, name):
+            number = name.strip("[]")
+            return int(number) if number.isdigit() else -1
+        def get_child_at_index(self, at):
+            key, value = self.found[at]
+            if self.is_set:
+                return key.CreateValueFromData("[%d]" % at, key.GetData(), key.GetType())
+            return value.CreateValueFromData("[%s]" % told(key), value.GetData(), value.GetType())
+        def has_children(self):
+            return bool(self.found)
+    kept = 100
+    def found_inside(value, member, deep):
+        value = value.GetNonSyntheticValue()
+        if value.GetChildMemberWithName(member).IsValid():
+            return value
+        children = (value.GetChildAtIndex(at) for at in range(value.GetNumChildren(most))) if deep else ()
+        return next(filter(None, (found_inside(child, member, deep - 1) for child in children)), None)
+    def tree_of(value, _):
+        reader = Tree(value.GetNonSyntheticValue(), None)
+        reader.update()
+        parts = ["%s: %s" % (told(key), told(one)) if not reader.is_set else told(key) for key, one in reader.found[:most]]
+        # Not all of a big one can be looked at below it.
+        more = "…" if reader.length <= kept else "… %d in all" % reader.length
+        return "{%s}" % ", ".join(parts + [more] if reader.length > most else parts)
+    lldb_lookup.breakroom_tree, lldb_lookup.breakroom_tree_of = Tree, careful_of(tree_of, lambda value, _: "{…}")
+    lldb_providers.BreakroomTree = Tree
+    for kind in ("synthetic add -l lldb_lookup.breakroom_tree", "summary add -F lldb_lookup.breakroom_tree_of -e -h"):
+        lldb.debugger.HandleCommand("type %s -x '^alloc::collections::btree::(map::BTreeMap|set::BTreeSet)<.+>$' --category Rust" % kind)
+    lookup, summary_of = lldb_lookup.synthetic_lookup, lldb_lookup.summary_lookup
+    # What is borrowed or boxed is a pointer to lldb.
+    def there(value):
+        kind = value.GetType()
+        refers = kind.IsPointerType() and lldb_lookup.classify_rust_type(kind.GetPointeeType()) != lldb_lookup.RustType.OTHER
+        return value.Dereference().GetNonSyntheticValue() if refers else value
+    def summary_there(value, known):
+        return summary_of(there(value.GetNonSyntheticValue()).GetSyntheticValue(), known)
+    # A struct is known by nothing in its name, so its summary is added when it is first met.
+    def with_summary(value, known):
+        value = there(value)
+        kind = value.GetType()
+        if lldb_lookup.classify_rust_type(kind) == lldb_lookup.RustType.STRUCT and not value.GetTypeSummary().IsValid():
+            summary = lldb.SBTypeSummary.CreateWithFunctionName("lldb_lookup.breakroom_struct")
+            lldb.debugger.GetCategory("Rust").AddTypeSummary(lldb.SBTypeNameSpecifier(kind.GetName()), summary)
+        return lookup(value, known)
+    plain = lldb_providers.DefaultSyntheticProvider
+    lldb_lookup.synthetic_lookup = careful_of(with_summary, lambda value, known: plain(value, known))
+    lldb_lookup.summary_lookup = careful_of(summary_there, lambda value, known: "")
+    # Bytes are numbers.
+    for byte in ("unsigned char", "signed char"):
+        lldb.debugger.HandleCommand("type format add --category Rust --format decimal '%s'" % byte)
+    # lldb 19 names a variant by 32 bits of its number. Where the number is a capacity that no list can have, a capacity of
+    # 0 is another variant.
+    def variant(self, variants):
+        all = [variants.GetChildAtIndex(at) for at in range(variants.GetNumChildren())]
+        numbers = [one.GetChildMemberWithName("$discr$") for one in all]
+        usual = next((at for at, number in enumerate(numbers) if not number.IsValid()), 0)
+        for at, number in enumerate(numbers):
+            if not number.IsValid():
+                continue
+            number = number.GetValueAsUnsigned()
+            low = number & 0xFFFFFFFF
+            is_exact = all[at].GetName() == "$variant$%d" % number
+            is_cut = number >> 63 and all[at].GetName() == "$variant$%d" % low
+            if is_cut or is_exact and (number >> 63 or not has_capacity(all[usual], 8)):
+                return at
+        return usual
+    def has_capacity(value, deep):
+        if (value.GetTypeName() or "").endswith(("NoHighBit", "::Cap")):
+            return True
+        value = value.GetNonSyntheticValue()
+        children = (value.GetChildAtIndex(at) for at in range(value.GetNumChildren(most)))
+        return deep > 0 and any(has_capacity(child, deep - 1) for child in children)
+    enums = getattr(lldb_providers, "ClangEncodedEnumProvider", None)
+    if enums:
+        enums._getCurrentVariantIndex = variant
+    # A table that is not there yet has any number of places, and each would be looked at.
+    tables = getattr(lldb_providers, "StdHashMapSyntheticProvider", None)
+    if tables:
+        update = tables.update
+        def careful(self):
+            table = self.table().GetChildMemberWithName("table")
+            places = table.GetChildMemberWithName("bucket_mask").GetValueAsUnsigned() + 1
+            if places & (places - 1) or places > 1 << 20:
+                self.size, self.valid_indices = 0, []
+                return
+            update(self)
+        tables.update = careful
+    # Everything that lldb calls of what reads a value.
+    methods = ("__init__", "num_children", "get_child_index", "get_child_at_index", "update", "has_children")
+    instead = {name: getattr(plain, name) for name in methods}
+    for reader in vars(lldb_providers).values():
+        is_reader = isinstance(reader, type) and hasattr(reader, "get_child_at_index") and reader is not plain
+        for name in methods if is_reader else ():
+            if name in vars(reader):
+                setattr(reader, name, careful_of(vars(reader)[name], instead[name]))
+try:
+    load()
+except (OSError, subprocess.TimeoutExpired):
+    pass

@@ -1,0 +1,102 @@
+//! How an engine's program is ended, how its exit code becomes known, and when the engine itself is gone.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct Ending {
+    pub exit: ExitWord,
+    pub signals: SignalCode,
+    pub program: ProgramEnd,
+    /// The types of configurations whose program is ended by asking the engine, whatever `program` says.
+    pub asked: Vec<String>,
+    /// How a launch says what becomes of its program.
+    pub wished: Option<Wished>,
+    pub leaves: Leaves,
+}
+
+/// How an engine tells the code that its program ended with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExitWord {
+    /// By `exited`, before `terminated` or right behind it (perl).
+    #[default]
+    Event,
+    /// By `exited`, and if at all, before `terminated` (EZ).
+    InOrder,
+    /// Not at all.
+    Never,
+    /// By its own end: the program is the engine's process (rdbg).
+    OwnEnd,
+    /// In one of these lines of its output, before `terminated` (cdt-gdb, js-debug): with `{}` for the code, `{octal}` for
+    /// one that is written so, `{signal}` for the name of the signal that was the end, or without any where it is 0.
+    InOutput(Vec<String>),
+    /// The same, but only when it is asked to disconnect (delve).
+    AtDisconnect(Vec<String>),
+}
+
+impl ExitWord {
+    pub const SIGNAL: &str = "{signal}";
+
+    /// Whether an end by a signal is told by its name, and by a stop of no thread instead of `terminated` (cdt-gdb).
+    pub fn names_signals(&self) -> bool {
+        matches!(self, ExitWord::InOutput(lines) if lines.iter().any(|line| line.contains(Self::SIGNAL)))
+    }
+}
+
+/// Which exit code an engine tells for a program that a signal ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignalCode {
+    /// The one of a shell, or one that cannot be told from any other: it is left as it is.
+    #[default]
+    AsAny,
+    /// The signal's number below zero (delve).
+    Negative,
+    /// The bare number (lldb, CodeLLDB), which a program may exit with too.
+    Bare,
+}
+
+/// How a program that was launched is ended so that it runs no further line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramEnd {
+    /// By asking the engine.
+    #[default]
+    Asked,
+    /// Asked, the engine lets a stopped program run on (js-debug, JDI): what it started is killed first.
+    KillPrograms,
+    /// The same, and the program is the engine's own process (rdbg, CMake).
+    KillAll,
+}
+
+/// A member of a launch by which somebody says how the program is to be ended.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wished {
+    pub key: String,
+    pub means: BTreeMap<String, WishedEnd>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WishedEnd {
+    /// At once, whether it runs or not.
+    Kill,
+    /// By SIGTERM, and then in its own time if at all.
+    Ask,
+    /// Not at all.
+    Spare,
+}
+
+/// When the process of an engine ends that has agreed to `disconnect`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Leaves {
+    #[default]
+    ByItself,
+    /// Only by a signal (cdt-gdb): it is not waited for.
+    WhenTold,
+}

@@ -1,0 +1,32 @@
+//! What is special about an engine, by concern: each group is a table of the catalog and a field of what a session knows.
+//!
+//! One definition for both: `engines` reads these types from TOML, `session` acts on them, and neither knows the other.
+//! Only data is here. What is made of each is in the module of `session` that reads it.
+
+mod breakpoints;
+mod claims;
+mod ending;
+mod expressions;
+mod raising;
+mod running;
+mod starting;
+
+use serde::Deserialize;
+
+pub use breakpoints::{BareHits, Breakpoints, FunctionOrder, Term, Unset};
+pub use claims::{Claims, UnknownRequests};
+pub use ending::{Ending, ExitWord, Leaves, ProgramEnd, SignalCode, Wished, WishedEnd};
+pub use expressions::{Console, Expressions, Hover};
+pub use raising::{DyingWords, ExceptionStops, Panics, Raising};
+pub use running::{AskedPause, CutSteps, Libraries, Pauses, RefusesEarly, Running, ThreadList};
+pub use starting::{CoreWord, EntryStop, Preload, Starting, TerminalWord};
+
+/// What the connection that is launched does itself. A child on its parent's server always debugs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    #[default]
+    Debugs,
+    /// It only opens children (js-debug, a group): it gets no breakpoints and is asked about no thread.
+    Coordinates,
+}
