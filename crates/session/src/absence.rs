@@ -9,17 +9,18 @@ use breakroom_dap::{Edit, Json, event_with};
 
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
-use crate::ending::{Debuggee, Ending};
+use crate::ending::{Ending, Fate};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, Time};
 use crate::launch::Launch;
 use crate::node::Phase;
 use crate::session::{Reach, Session};
+use crate::views::{Home, View};
 
 /// How long a session waits for somebody to come back.
 const KEEP: Duration = Duration::from_secs(600);
 /// How long the breakpoints of a lost client stay while others go on.
-const GRACE: Duration = Duration::from_secs(120);
+const COMEBACK: Duration = Duration::from_secs(120);
 /// Names of clients that left, for sentences about what they did. Older ones are nobody any more.
 const REMEMBERED: usize = 64;
 
@@ -87,8 +88,11 @@ impl Session {
         self.settle_preparation(id, &|_| Failure::quiet(FailureId::Cancelled, "the client is gone"));
         let lost = self.is_lost(&client);
         if lost {
-            let until = self.now.after(GRACE);
+            let until = self.now.after(COMEBACK);
             self.lost.push(Lost { id, identity: identity(&client), until });
+            if let View::Own { home: Home::Child(child), .. } = client.view {
+                self.expect_soon(child);
+            }
         }
         self.fail_unanswered(client.unanswered());
         if !lost {
@@ -102,6 +106,7 @@ impl Session {
         if !self.clients.values().any(Client::takes_part) {
             self.nobody_is_there();
         }
+        self.mind_unseen();
     }
 
     /// Whether it went without a word, from something that is worth coming back to.
@@ -163,7 +168,7 @@ impl Session {
         }
         if matches!(self.attendance, Attendance::Nobody { .. }) {
             self.attendance = Attendance::Somebody;
-            let until = self.now.after(GRACE);
+            let until = self.now.after(COMEBACK);
             self.lost.iter_mut().for_each(|lost| lost.until = until);
         }
     }
@@ -216,17 +221,11 @@ impl Session {
         }
     }
 
-    /// What becomes of the program if the session ends without anybody's saying so.
-    pub(crate) fn fate(&self) -> Debuggee {
-        // An attached process is never ended unless somebody said so.
-        self.wished_fate().unwrap_or(Debuggee::started_by(self.launch.start()))
-    }
-
-    /// What the launch says about that.
-    pub(crate) fn wished_fate(&self) -> Option<Debuggee> {
+    /// What the hub's own member of the launch says of the program if the session ends without anybody's saying so.
+    pub(crate) fn wished_fate(&self) -> Option<Fate> {
         match self.on_last_leave {
-            LastLeave::Detach => Some(Debuggee::Lives),
-            LastLeave::Terminate => Some(Debuggee::Ends),
+            LastLeave::Detach => Some(Fate::Lives),
+            LastLeave::Terminate => Some(Fate::Ends),
             LastLeave::Keep => None,
         }
     }

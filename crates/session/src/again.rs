@@ -24,7 +24,9 @@ impl Session {
     /// What the driver is to look at before the program can be started again, if it had to the first time.
     pub(crate) fn words_to_prepare(&self) -> Option<Value> {
         match (&self.wording, &self.launch) {
-            (Wording::Prepared(words), Launch::Sent { start: Start::Launch }) => Some(words.clone()),
+            (Wording::Prepared(original), Launch::Sent { start: Start::Launch }) => {
+                Some(original.words.clone())
+            }
             _ => None,
         }
     }
@@ -65,7 +67,10 @@ impl Session {
                 "`restart` is not possible: the program is now for another debugger. Start another session.";
             return Err(failed(text));
         }
-        let launch = request(Start::Launch.command(), arguments);
+        let launch = match &self.wording {
+            Wording::Prepared(original) => original.with(&arguments),
+            Wording::TheClients => request(Start::Launch.command(), arguments),
+        };
         self.launched = Some((launch.clone(), launcher));
         self.note_deed(by.client, "restart", None);
         self.replace_by_restart(Some(by), launch);

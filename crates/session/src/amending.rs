@@ -1,17 +1,20 @@
 //! A client's `launch` or `attach` on its way to the engine: without what is the hub's, with what the engine cannot do
 //! without.
 //!
-//! What the client says stays as it wrote it. Only what it left out, and the name of the type, may be changed.
+//! What the client says stays as it wrote it, but for the name of the type. What it left out is added, and commands of ours
+//! come before its own.
 
 use breakroom_dap::json::removal;
 use breakroom_dap::{Edit, Json, Message};
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::io::Amendments;
+use crate::facts::{Amendments, DefaultsWhen};
 
 /// The hub's own member: it may hold a token, and says nothing to an engine.
 const OWN: &str = "breakroom";
+/// The default that is the name of the request itself.
+const REQUEST: &str = "{{request}}";
 
 /// The edits that make the engine's launch of a client's.
 pub(crate) fn amended(message: &Message, amendments: &Amendments) -> SmallVec<[Edit; 2]> {
@@ -21,12 +24,37 @@ pub(crate) fn amended(message: &Message, amendments: &Amendments) -> SmallVec<[E
     let mut edits: SmallVec<[Edit; 2]> =
         removal(arguments, OWN).map(|cut| Edit::text(cut, "")).into_iter().collect();
     let mut missing = String::new();
-    let mut add = |key: &str, value: &Value| {
-        missing.push_str(&format!("{}:{value},", Value::from(key)));
+    let mut add = |key: &str, value: &Value| match value == REQUEST {
+        true => missing.push_str(&format!("{}:{},", Value::from(key), Value::from(message.command()))),
+        false => missing.push_str(&format!("{}:{value},", Value::from(key))),
     };
-    for (key, value) in &amendments.defaults {
+    let fits = |when: &&DefaultsWhen| {
+        when.arguments.keys().any(|key| arguments.get(key).is_none())
+            && when.fits.0(arguments.str("program").as_deref())
+    };
+    let for_it = amendments.defaults_when.iter().filter(fits).flat_map(|when| &when.arguments);
+    for (key, value) in amendments.defaults.iter().chain(for_it) {
         if arguments.get(key).is_none() {
             add(key, value);
+        }
+    }
+    let key = amendments.args_line.as_ref().filter(|key| arguments.get(key).is_none());
+    if let Some((key, args)) = key.zip(arguments.get("args").filter(|args| args.is_array())) {
+        add(key, &shell_line(args).into());
+    }
+    let before = amendments.before.as_ref().filter(|_| message.command() == Some("launch"));
+    if let Some((key, commands)) = before {
+        match arguments.get(key).filter(|said| said.is_array()) {
+            Some(theirs) => {
+                let at = theirs.start() + 1;
+                let comma = if theirs.elements().next().is_some() { "," } else { "" };
+                let list = Value::from(commands.as_slice()).to_string();
+                let list = &list[1..list.len() - 1];
+                edits.push(Edit::text(at..at, format!("{list}{comma}")));
+            }
+            // One command alone is a text to some.
+            None if arguments.get(key).is_some() => {}
+            None => add(key, &Value::from(commands.as_slice())),
         }
     }
     let said = arguments.str("type");
@@ -50,6 +78,14 @@ pub(crate) fn amended(message: &Message, amendments: &Amendments) -> SmallVec<[E
     edits
 }
 
+/// A line that a shell takes for these arguments. What is no text is there as it is written: a port is often a number.
+fn shell_line(args: Json) -> String {
+    let written = |arg: Json| arg.raw().map(|raw| String::from_utf8_lossy(raw).into_owned());
+    let texts = args.elements().filter_map(|arg| arg.as_str().map(Into::into).or_else(|| written(arg)));
+    let quoted: Vec<_> = texts.map(|arg: String| format!("'{}'", arg.replace('\'', r"'\''"))).collect();
+    quoted.join(" ")
+}
+
 /// The arguments for the driver, which starts some engines with them.
 pub(crate) fn for_driver(message: &Message) -> Option<Value> {
     let mut arguments: Value = serde_json::from_slice(message.payload()?.raw()?).ok()?;
@@ -60,14 +96,20 @@ pub(crate) fn for_driver(message: &Message) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::Fits;
     use serde_json::json;
+    use std::sync::Arc;
 
     fn launch(arguments: &str, defaults: Value, types: &[(&str, &str)]) -> Value {
         let types = types.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
-        let amendments = Amendments { defaults: defaults.as_object().unwrap().clone(), types };
-        let text = format!(r#"{{"seq":1,"type":"request","command":"launch","arguments":{arguments}}}"#);
+        let defaults = defaults.as_object().unwrap().clone();
+        start("launch", arguments, &Amendments { defaults, types, ..Amendments::default() })
+    }
+
+    fn start(command: &str, arguments: &str, amendments: &Amendments) -> Value {
+        let text = format!(r#"{{"seq":1,"type":"request","command":"{command}","arguments":{arguments}}}"#);
         let message = Message::from_client(text.into_bytes().into()).unwrap();
-        let edits = amended(&message, &amendments);
+        let edits = amended(&message, amendments);
         let edited = message.edited(edits).unwrap();
         serde_json::from_slice(edited.payload().unwrap().raw().unwrap()).unwrap()
     }
@@ -85,12 +127,69 @@ mod tests {
     }
 
     #[test]
+    fn an_engine_that_looks_there_is_told_in_the_arguments_which_request_it_is() {
+        let defaults = json!({"request": "{{request}}"}).as_object().unwrap().clone();
+        let amendments = Amendments { defaults, ..Amendments::default() };
+        for command in ["launch", "attach"] {
+            assert_eq!(start(command, r#"{"port":1}"#, &amendments), json!({"port": 1, "request": command}));
+        }
+        let said = r#"{"request":"attach"}"#;
+        assert_eq!(start("launch", said, &amendments), json!({"request": "attach"}));
+    }
+
+    #[test]
+    fn what_is_for_certain_programs_is_given_to_those_that_do_not_say_it() {
+        let fits = Fits(Arc::new(|program| program.is_none_or(|program| program == "a")));
+        let arguments = json!({"run": ["x"]}).as_object().unwrap().clone();
+        let defaults_when = vec![DefaultsWhen { fits, arguments }];
+        let amendments = Amendments { defaults_when, ..Amendments::default() };
+        for (said, told) in [
+            (r#"{"program":"a"}"#, json!({"program": "a", "run": ["x"]})),
+            (r#"{"program":"b"}"#, json!({"program": "b"})),
+            (r#"{"program":"a","run":[]}"#, json!({"program": "a", "run": []})),
+            (r#"{"pid":1}"#, json!({"pid": 1, "run": ["x"]})),
+        ] {
+            assert_eq!(start("launch", said, &amendments), told, "{said}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_one_line_where_the_engine_takes_them_so() {
+        let amendments = Amendments { args_line: Some("line".to_owned()), ..Amendments::default() };
+        for (said, line) in [
+            (r#"{"args":["a","it's b",""]}"#, json!(r"'a' 'it'\''s b' ''")),
+            (r#"{"args":["--port",8080,true]}"#, json!("'--port' '8080' 'true'")),
+            (r#"{"args":["a"],"line":"b"}"#, json!("b")),
+            (r#"{"args":["-p",8080,1.50,true,null]}"#, json!("'-p' '8080' '1.50' 'true' 'null'")),
+            (r#"{"args":[{"it": "'s"},["a"]]}"#, json!(r#"'{"it": "'\''s"}' '["a"]'"#)),
+            (r#"{"args":"a b"}"#, Value::Null),
+        ] {
+            assert_eq!(start("launch", said, &amendments)["line"], line, "{said}");
+        }
+    }
+
+    #[test]
     fn a_launch_with_nothing_of_its_own_stays_well_formed() {
         for arguments in ["{}", r#"{"breakroom":{}}"#, "{ }"] {
             let amended = launch(arguments, json!({"a": 1, "b": [2]}), &NODE);
             assert_eq!(amended, json!({"a": 1, "b": [2], "type": "pwa-node"}), "{arguments}");
         }
         assert_eq!(launch(r#"{"breakroom":{}}"#, json!({}), &[]), json!({}));
+    }
+
+    #[test]
+    fn commands_come_before_those_of_the_client_and_only_where_a_program_is_started() {
+        let before = Some(("init".to_owned(), vec!["a".to_owned(), "b \"c\"".to_owned()]));
+        let amendments = Amendments { before, ..Amendments::default() };
+        for (said, told) in [
+            (r#"{"program":"x"}"#, json!({"program": "x", "init": ["a", "b \"c\""]})),
+            (r#"{"breakroom":{}}"#, json!({"init": ["a", "b \"c\""]})),
+            (r#"{"init":[]}"#, json!({"init": ["a", "b \"c\""]})),
+            (r#"{"init":[ "d"]}"#, json!({"init": ["a", "b \"c\"", "d"]})),
+        ] {
+            assert_eq!(start("launch", said, &amendments), told, "{said}");
+        }
+        assert_eq!(start("attach", r#"{"pid":1}"#, &amendments), json!({"pid": 1}));
     }
 
     #[test]

@@ -1,6 +1,9 @@
-//! Breakpoints between clients, ledger and engines.
+//! Breakpoints between clients, ledger and engines: what clients set goes into the ledger, what that decides goes out.
+//!
+//! Who wants what, and what an engine is told, the ledger alone knows; here are the messages.
 
 use breakroom_dap::{Edit, Json, Message, event_with, response_with};
+use breakroom_habits::FunctionOrder;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use smallvec::SmallVec;
@@ -44,8 +47,7 @@ impl Session {
         let asker = Asker { client, seq };
         let source = message.payload().and_then(|arguments| arguments.get("source"));
         let path = source.and_then(|source| source.str("path")).map(|path| path.into_owned());
-        let deaf = self.nodes.values().filter(|node| !node.listens()).map(|node| node.id).collect();
-        let patience = Patience { until: self.now.after(SHARE), deaf };
+        let patience = self.patience();
         let outcome = self.ledger.set(shelf.clone(), asker, message, &patience);
         let told = self.ledger.spelling(&shelf);
         if let (Some(client), Some(own), Some(told)) = (self.clients.get_mut(&client), path, told) {
@@ -66,6 +68,12 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// How long one of several engines is waited for, from now on.
+    pub(crate) fn patience(&self) -> Patience {
+        let deaf = self.nodes.values().filter(|node| !node.listens()).map(|node| node.id).collect();
+        Patience { until: self.now.after(SHARE), deaf }
     }
 
     /// The same message as a client that counts from 1 and names paths would have sent it.
@@ -110,6 +118,11 @@ impl Session {
                 (of, edits)
             }
         };
+        let order = self.nodes.get(&node).map(|node| node.facts.breakpoints.function_order);
+        if shelf == ShelfId::Functions && order == Some(FunctionOrder::ItsOwn) {
+            let whole = message.edited(edits).unwrap_or(message);
+            return self.tell_functions(node, whole);
+        }
         let pending = Pending { command: command.into(), purpose: Purpose::Shelf(shelf) };
         if let Some(node) = self.nodes.get_mut(&node) {
             node.push(Lane::Normal, Waiting::new(message, edits, Some(pending)));
@@ -197,6 +210,9 @@ impl Session {
             Some(Changed::NobodySetIt) | None if self.hides(node, id.and_then(Json::as_i64)) => return,
             Some(Changed::NobodySetIt) | None => {
                 let engine = id.and_then(Json::as_i64);
+                if let Some(engine) = engine.filter(|_| reason.as_deref() == Some("new")) {
+                    self.note_announced(node, engine);
+                }
                 let number = |client: &ClientId| {
                     (*client, engine.map(|engine| self.ledger.alias(*client, node, engine)))
                 };

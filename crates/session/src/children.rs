@@ -4,32 +4,37 @@
 //! costs nothing but itself: everybody is told why, and the rest of the tree goes on. What a child leaves behind is
 //! forgotten as soon as its connection is gone.
 
+mod again;
 mod parting;
+mod passing;
 
 use std::time::Duration;
 
 use breakroom_dap::{Edit, Json, Message, event, request, response};
+use breakroom_habits::Part;
 use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::ending::{Debuggee, Ending};
+use crate::ending::{Ending, Fate};
+use crate::facts::EngineFacts;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{FromEngine, NodeId, Time};
-use crate::io::{Effect, EngineChoice, EngineFacts, Opening, Part};
+use crate::io::{Effect, EngineChoice, Opening};
 use crate::journal::Entry;
 use crate::launch::Start;
-use crate::node::{Lane, Node, Pending, Phase, Purpose, Waiting};
+use crate::node::{Node, Phase, Purpose};
+use crate::over::Bond;
+use crate::paths::Paths;
+use crate::reverse::NOT_FOR_ATTACHED;
 use crate::session::Session;
-use crate::tree::{Child, Host, Stage};
+use crate::tree::{Child, Host, Stage, Standing};
 
-/// A program that starts itself again and again must not take all there is.
-const MOST_NODES: usize = 64;
+/// A program that starts itself again and again must not take all there is. A launch may say another number.
+pub(crate) const MOST_NODES: usize = 64;
 /// A child that is not configured by then after its announcement will not be.
 const CONFIGURED: Duration = Duration::from_secs(20);
 /// How long a child may take to answer `disconnect`.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(5);
-/// How long it may take to end by itself after that.
-const GRACE: Duration = Duration::from_secs(2);
 /// As many lines of an adapter's stderr are kept for messages.
 pub(crate) const LAST_WORDS: usize = 10;
 
@@ -62,35 +67,54 @@ impl Session {
         command: &str,
         configuration: Json,
     ) {
-        let goes_on = matches!(self.ending, Ending::No) && !self.restart.is_under_way();
+        let goes_on =
+            matches!(self.ending, Ending::No) && !self.restart.is_under_way() && self.bond != Bond::Broken;
         if !goes_on || !self.is_of_the_tree(parent) {
             return self.refuse_child(parent, seq, "the session is being ended");
         }
-        let name = name(configuration, self.nodes.len());
-        if self.nodes.len() >= MOST_NODES {
-            let text = format!(
-                "{name} is not debugged: this session has {MOST_NODES} processes already, and no more are opened."
-            );
-            self.refuse_child(parent, seq, &text);
-            let clients: Vec<_> = self.clients.keys().copied().collect();
-            return clients.into_iter().for_each(|client| self.say(client, &text));
-        }
-        let Some(facts) = self.nodes.get(&parent).map(|node| &node.facts) else { return };
-        let opening = opening(configuration, facts);
+        let Some(announcer) = self.nodes.get(&parent) else { return };
+        let name = match name(configuration, self.nodes.len()) {
+            none if announcer.facts.unnamed.contains(&none) => self.label(parent),
+            name => name,
+        };
+        let opening = opening(configuration, &announcer.facts);
+        let standing = match self.has_room() {
+            true => Standing::Debugged,
+            false => match self.no_room(parent, seq, &name, &opening) {
+                Some(standing) => standing,
+                None => return,
+            },
+        };
+        let Some(announcer) = self.nodes.get(&parent) else { return };
+        let paths = paths_of(configuration, announcer);
         let own = matches!(opening, Opening::Engine { .. });
+        if own && !self.may_start_programs(parent) {
+            return self.refuse_child(parent, seq, NOT_FOR_ATTACHED);
+        }
         let host = if own { Host::Own } else { Host::Parents };
         let origin = if own { Start::of(command) } else { self.start_of(parent) };
         // An engine may have to be found, and to build its program first.
         let until = (!own).then(|| self.now.after(CONFIGURED));
-        let stage = Stage::Coming { until, announced: seq, start: start(command, configuration) };
-        let target = target(configuration);
-        let child = Child { parent, name, target, start: origin, host, program: Debuggee::Ends, stage };
-        let node = self.new_child(child);
+        let child = Child {
+            parent,
+            name,
+            kind: configuration.str("type").map(|kind| kind.into_owned()),
+            target: target(configuration),
+            start: origin,
+            host,
+            standing,
+            program: Fate::Ends,
+            request: start(command, configuration),
+            stage: Stage::Coming { until, announced: seq },
+            expected: None,
+            again: None,
+        };
+        let node = self.new_child(child, paths);
         self.effect(Effect::OpenChild { node, parent, opening });
     }
 
     /// How what a node debugs came to be debugged.
-    fn start_of(&self, node: NodeId) -> Start {
+    pub(crate) fn start_of(&self, node: NodeId) -> Start {
         let child = self.nodes.get(&node).and_then(|node| node.lineage.child());
         child.map(|child| child.start).or(self.launch.start()).unwrap_or(Start::Launch)
     }
@@ -113,16 +137,15 @@ impl Session {
     /// The child answered `initialize`: it is started as announced, and configured as soon as it says that it can be.
     pub(crate) fn start_child(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get(&id) else { return };
-        let Some(Child { stage: Stage::Coming { start, .. }, .. }) = node.lineage.child() else { return };
-        let (start, coordinates) = (start.clone(), node.coordinates());
-        self.send_start(id, start, Purpose::StartChild);
-        if !coordinates {
+        let Some(Child { stage: Stage::Coming { .. }, request, .. }) = node.lineage.child() else { return };
+        let (request, has_breakpoints) = (request.clone(), !node.coordinates() && !node.is_let_run());
+        self.send_start(id, request, Purpose::StartChild);
+        if has_breakpoints {
             self.admit_to_breakpoints(id);
         }
+        self.prepare_childs_entry(id);
         if let Some(node) = self.nodes.get_mut(&id).filter(|node| node.capabilities.configuration_done) {
-            let pending = Pending { command: "configurationDone".into(), purpose: Purpose::ConfigureChild };
-            let done = request("configurationDone", json!({}));
-            node.push(Lane::Normal, Waiting::new(done, SmallVec::new(), Some(pending)));
+            node.end_configuration(Purpose::ConfigureChild);
         }
         self.offer(id);
     }
@@ -133,7 +156,7 @@ impl Session {
         match failed {
             Some(reason) => self.child_failed(id, &format!("it refused `{command}`: {reason}")),
             None if !node.capabilities.configuration_done => self.child_is_configured(id),
-            None => {}
+            None => self.child_has_started(id),
         }
     }
 
@@ -145,20 +168,48 @@ impl Session {
     }
 
     fn child_is_configured(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let starts = node.owes_start();
+        let child = node.lineage.child_mut().filter(|child| matches!(child.stage, Stage::Coming { .. }));
+        if let Some(child) = child {
+            child.stage = if starts { Stage::Starting } else { Stage::Live };
+        }
+        self.leave_if_let_run(id);
+    }
+
+    fn child_has_started(&mut self, id: NodeId) {
         let child = self.nodes.get_mut(&id).and_then(|node| node.lineage.child_mut());
-        if let Some(child) = child.filter(|child| matches!(child.stage, Stage::Coming { .. })) {
+        if let Some(child) = child.filter(|child| matches!(child.stage, Stage::Starting)) {
             child.stage = Stage::Live;
         }
+        self.leave_if_let_run(id);
     }
 
     /// Nothing will come of a child. Everybody hears why, and the rest goes on.
     pub(crate) fn child_failed(&mut self, id: NodeId, why: &str) {
-        let Some(node) = self.nodes.get_mut(&id) else { return };
+        if self.tell_failed(id, why) {
+            self.stop_child(id, Duration::ZERO);
+            self.after_child();
+        }
+    }
+
+    /// The same of one whose engine may hold a program that waits to be let go.
+    fn child_is_late(&mut self, id: NodeId, why: &str) {
+        if self.tell_failed(id, why) {
+            let until = self.now.after(FAREWELL);
+            self.release_late(id, until);
+            self.after_child();
+        }
+    }
+
+    /// False if it was on its way out already.
+    fn tell_failed(&mut self, id: NodeId, why: &str) -> bool {
+        let Some(node) = self.nodes.get_mut(&id) else { return false };
         let address = node.facts.address.as_ref().map(|address| format!(" at {address}")).unwrap_or_default();
-        let Some(child) = node.lineage.child_mut() else { return };
+        let Some(child) = node.lineage.child_mut() else { return false };
         let stage = std::mem::replace(&mut child.stage, Stage::Leaving { until: None });
         if matches!(stage, Stage::Leaving { .. }) {
-            return;
+            return false;
         }
         let target = child.target.as_ref().map(|target| format!(" (target {target})")).unwrap_or_default();
         let (parent, name) = (child.parent, child.name.clone());
@@ -177,8 +228,7 @@ impl Session {
         }
         self.take_leave(id);
         self.dismiss_from_breakpoints(id);
-        self.stop_child(id, Duration::ZERO);
-        self.after_child();
+        true
     }
 
     /// What the process behind a node last wrote to its stderr; a child without one has its parent's.
@@ -202,10 +252,15 @@ impl Session {
     }
 
     pub(crate) fn child_deadline(&self) -> Option<Time> {
-        let due = |node: &Node| match (&node.phase, &node.lineage.child()?.stage) {
+        // One that nobody came for in time stays so while the session itself waits for somebody.
+        let awaited = |expected: Option<Time>| expected.filter(|until| *until > self.now);
+        let due = |node: &Node| match (&node.phase, node.lineage.child()?) {
             (Phase::Ending | Phase::Ended { .. }, _) => None,
-            (_, Stage::Coming { until, .. } | Stage::Leaving { until }) => *until,
-            (_, Stage::Live) => None,
+            (_, Child { stage: Stage::Coming { until, .. }, expected, .. }) => {
+                [*until, awaited(*expected)].into_iter().flatten().min()
+            }
+            (_, Child { stage: Stage::Leaving { until }, .. }) => *until,
+            (_, Child { stage: Stage::Starting | Stage::Live, expected, .. }) => awaited(*expected),
         };
         self.nodes.values().filter_map(due).min()
     }
@@ -221,7 +276,7 @@ impl Session {
                     _ => "it did not come to the point where it runs",
                 };
                 let seconds = CONFIGURED.as_secs();
-                self.child_failed(id, &format!("{what} within {seconds} s"));
+                self.child_is_late(id, &format!("{what} within {seconds} s"));
             }
             Some(Stage::Leaving { until: Some(until) }) if *until <= now => {
                 let owed = self.nodes.get_mut(&id).map(Node::abandon).unwrap_or_default();
@@ -233,6 +288,12 @@ impl Session {
             _ => {}
         }
     }
+}
+
+/// What a program starts is where the program is, unless it says otherwise.
+fn paths_of(configuration: Json, announcer: &Node) -> Paths {
+    let own = configuration.get("breakroom").filter(|own| own.get("pathMap").is_some());
+    own.map_or_else(|| announcer.paths.inherited(), |own| Paths::of(Some(own)))
 }
 
 /// What people call a child.

@@ -1,4 +1,6 @@
 //! One client of the session: what it declared, how far it has come, and what waits to be sent to it.
+//!
+//! Its numbers are given when a message leaves, so that what is left out leaves no gap. It knows no other client.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -26,12 +28,14 @@ pub(crate) struct Client {
     pub declared: Initialize,
     pub spellings: Spellings,
     pub manners: Manners,
-    pub entry: Entry,
+    pub errand: Errand,
     /// Reverse requests that it was asked and has not answered.
     pub asked: HashMap<ToClient, Asked>,
     /// What it believes of each node that it sees.
     pub beliefs: BTreeMap<NodeId, Belief>,
     pub view: View,
+    /// The node that it means if it names none, as it said itself; until something stops.
+    pub focus: Option<NodeId>,
     /// The children that it was asked to open sessions for.
     pub offered: BTreeSet<NodeId>,
     /// The `type` of its own `launch` or `attach`, under which it would open a session.
@@ -41,7 +45,7 @@ pub(crate) struct Client {
     pub inherited: Vec<ShelfId>,
     /// The outputs of the picture that it heard as they came, before it was made a joiner; without end until then.
     pub heard_live: Range<u64>,
-    told: Told,
+    told: Parting,
     outbox: Outbox,
 }
 
@@ -64,7 +68,7 @@ pub(crate) enum Phase {
 
 /// Whether it has said what it came for: `launch` or `attach`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum Errand {
     NotYet,
     Said,
 }
@@ -90,7 +94,7 @@ pub enum CloseReason {
 
 /// Whether the client heard that the session is over. DAP wants that said once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Parting {
     Nothing,
     Terminated,
 }
@@ -144,16 +148,17 @@ impl Client {
             declared: Initialize::default(),
             spellings: Spellings::default(),
             manners: Manners::default(),
-            entry: Entry::NotYet,
+            errand: Errand::NotYet,
             asked: HashMap::new(),
             beliefs: BTreeMap::new(),
             view: View::default(),
             offered: BTreeSet::new(),
+            focus: None,
             kind: None,
             told_of_others: ToldOfOthers::default(),
             inherited: Vec::new(),
             heard_live: 0..0,
-            told: Told::Nothing,
+            told: Parting::Nothing,
             outbox: Outbox::default(),
         }
     }
@@ -225,10 +230,10 @@ impl Client {
             return;
         }
         if is_terminated(&message) {
-            if self.told == Told::Terminated {
+            if self.told == Parting::Terminated {
                 return;
             }
-            self.told = Told::Terminated;
+            self.told = Parting::Terminated;
         }
         let outgoing = Outgoing { message, edits, asks: None };
         match &mut self.phase {

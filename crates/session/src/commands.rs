@@ -14,6 +14,8 @@ pub(crate) struct Known {
     pub deed: Option<&'static str>,
     /// Whether `line`, `column` and `source` in it, or in its answer, mean places in a file.
     pub places: bool,
+    /// What an engine claims that knows it. Without this every engine does.
+    pub needs: Option<&'static str>,
 }
 
 /// What a request means to what others see.
@@ -44,43 +46,45 @@ pub(crate) enum Pace {
 
 const COMMANDS: [Known; 44] = [
     known("continue", Kind::Resumes(Pace::Free)).deed("resumed"),
-    known("reverseContinue", Kind::Resumes(Pace::Free)).deed("resumed"),
+    known("reverseContinue", Kind::Resumes(Pace::Free)).deed("resumed").needs("supportsStepBack"),
     known("next", Kind::Resumes(Pace::Step)).deed("stepped"),
     known("stepIn", Kind::Resumes(Pace::Step)).deed("stepped"),
     known("stepOut", Kind::Resumes(Pace::Step)).deed("stepped"),
-    known("stepBack", Kind::Resumes(Pace::Step)).deed("stepped"),
-    known("goto", Kind::Resumes(Pace::Step)).deed("moved"),
-    known("restartFrame", Kind::Resumes(Pace::Step)).deed("restarted a frame"),
+    known("stepBack", Kind::Resumes(Pace::Step)).deed("stepped").needs("supportsStepBack"),
+    known("goto", Kind::Resumes(Pace::Step)).deed("moved").needs("supportsGotoTargetsRequest"),
+    known("restartFrame", Kind::Resumes(Pace::Step)).deed("restarted a frame").needs("supportsRestartFrame"),
     known("threads", Kind::Reads),
     known("stackTrace", Kind::Reads).with_places(),
     known("scopes", Kind::Reads).with_places(),
     known("variables", Kind::Reads),
-    known("exceptionInfo", Kind::Reads).with_places(),
+    known("exceptionInfo", Kind::Reads).with_places().needs("supportsExceptionInfoRequest"),
     known("setBreakpoints", Kind::Sets).with_places(),
     known("setFunctionBreakpoints", Kind::Sets).with_places(),
     known("setExceptionBreakpoints", Kind::Sets).with_places(),
     known("setInstructionBreakpoints", Kind::Sets).with_places(),
     known("setDataBreakpoints", Kind::Sets),
     known("evaluate", Kind::Evaluates).deed("evaluated").with_places(),
-    known("setVariable", Kind::Changes).deed("set a variable"),
-    known("setExpression", Kind::Changes).deed("set a variable"),
-    known("writeMemory", Kind::Changes).deed("wrote memory"),
+    known("setVariable", Kind::Changes).deed("set a variable").needs("supportsSetVariable"),
+    known("setExpression", Kind::Changes).deed("set a variable").needs("supportsSetExpression"),
+    known("writeMemory", Kind::Changes).deed("wrote memory").needs("supportsWriteMemoryRequest"),
     known("source", Kind::Harmless).with_places(),
-    known("modules", Kind::Harmless),
-    known("loadedSources", Kind::Harmless).with_places(),
-    known("breakpointLocations", Kind::Harmless).with_places(),
-    known("completions", Kind::Harmless).with_places(),
-    known("dataBreakpointInfo", Kind::Harmless),
-    known("disassemble", Kind::Harmless).with_places(),
-    known("gotoTargets", Kind::Harmless).with_places(),
-    known("stepInTargets", Kind::Harmless).with_places(),
+    known("modules", Kind::Harmless).needs("supportsModulesRequest"),
+    known("loadedSources", Kind::Harmless).with_places().needs("supportsLoadedSourcesRequest"),
+    known("breakpointLocations", Kind::Harmless).with_places().needs("supportsBreakpointLocationsRequest"),
+    known("completions", Kind::Harmless).with_places().needs("supportsCompletionsRequest"),
+    known("dataBreakpointInfo", Kind::Harmless).needs("supportsDataBreakpoints"),
+    known("disassemble", Kind::Harmless).with_places().needs("supportsDisassembleRequest"),
+    known("gotoTargets", Kind::Harmless).with_places().needs("supportsGotoTargetsRequest"),
+    known("stepInTargets", Kind::Harmless).with_places().needs("supportsStepInTargetsRequest"),
     known("locations", Kind::Harmless).with_places(),
-    known("readMemory", Kind::Harmless),
+    known("readMemory", Kind::Harmless).needs("supportsReadMemoryRequest"),
     known("configurationDone", Kind::Harmless),
     known("launch", Kind::Harmless),
     known("attach", Kind::Harmless),
     known("restart", Kind::Harmless).deed("restarted"),
-    known("terminateThreads", Kind::Harmless).deed("terminated threads"),
+    known("terminateThreads", Kind::Harmless)
+        .deed("terminated threads")
+        .needs("supportsTerminateThreadsRequest"),
     known("breakroom/kill", Kind::Harmless).deed("ended a session"),
     known("breakroom/input", Kind::Harmless).deed("gave input"),
     known("pause", Kind::Harmless).deed("paused").urgent(),
@@ -90,7 +94,7 @@ const COMMANDS: [Known; 44] = [
 ];
 
 const fn known(name: &'static str, kind: Kind) -> Known {
-    Known { name, kind, lane: Lane::Normal, deed: None, places: false }
+    Known { name, kind, lane: Lane::Normal, deed: None, places: false, needs: None }
 }
 
 impl Known {
@@ -108,6 +112,10 @@ impl Known {
 
     const fn with_places(self) -> Self {
         Known { places: true, ..self }
+    }
+
+    const fn needs(self, capability: &'static str) -> Self {
+        Known { needs: Some(capability), ..self }
     }
 
     /// It must get through however much else waits.

@@ -1,4 +1,6 @@
 //! What clients owe each other when several share a session: roles, and word of what the others do.
+//!
+//! Only clients that asked for it hear that word: editors do not know such events, and some die of them.
 
 use breakroom_dap::{Json, event};
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,19 @@ impl Session {
     /// Tells those who want to know what a client did.
     pub(crate) fn note_deed(&mut self, by: ClientId, command: &str, arguments: Option<Json>) {
         let Some(deed) = Known::of(command).and_then(|known| known.deed) else { return };
+        self.note_deed_as(by, deed, command, arguments);
+    }
+
+    /// A goodbye is everybody's right and no deed; one that ends the session for those who are still there is.
+    pub(crate) fn note_end(&mut self, by: ClientId) {
+        let stays =
+            |(id, other): (&ClientId, &Client)| *id != by && other.takes_part() && !other.is_at_child();
+        if self.clients.iter().any(stays) {
+            self.note_deed_as(by, "ended the session", "disconnect", None);
+        }
+    }
+
+    fn note_deed_as(&mut self, by: ClientId, deed: &str, command: &str, arguments: Option<Json>) {
         self.note_did(by, deed, command, arguments);
         let Some(name) = self.clients.get(&by).map(|client| client.name().to_owned()) else { return };
         let mut body = json!({"client": name, "deed": deed, "command": command});

@@ -1,5 +1,10 @@
 //! What a session looks like from outside: for lists, not for decisions.
+//!
+//! It is made when it is asked for, and nothing of it is kept.
 
+use crate::client::Client;
+use crate::company::Role;
+use crate::ids::NodeId;
 use crate::launch::Launch;
 use crate::node::{Node, Phase};
 use crate::session::Session;
@@ -12,6 +17,8 @@ pub struct Description {
     pub state: &'static str,
     pub engine: Option<String>,
     pub clients: Vec<String>,
+    /// Those of them that only look on.
+    pub observers: Vec<String>,
     pub nodes: usize,
     /// Every node there is, parents before their children.
     pub tree: Vec<NodeDescription>,
@@ -42,23 +49,36 @@ impl Session {
             (Some(_), _) if stops => "stopped",
             (Some(_), _) => "running",
         };
-        let alive = |node: &&Node| !matches!(node.phase, Phase::Ended { .. });
+        let observes = |client: &&Client| client.manners.role == Role::Observe;
+        let name = |client: &Client| client.name().to_owned();
+        let alive = |node: &&Node| !matches!(node.phase, Phase::Ended { .. }) && !node.is_let_run();
         Description {
             name: self.name.clone(),
             state,
             engine: root.map(|node| node.name().to_owned()),
-            clients: self.clients.values().map(|client| client.name().to_owned()).collect(),
+            clients: self.clients.values().map(name).collect(),
+            observers: self.clients.values().filter(observes).map(name).collect(),
             nodes: self.nodes.values().filter(alive).count(),
             tree: self.tree(),
         }
     }
 
+    /// The next above a node that is listed.
+    fn parent_shown(&self, node: &Node) -> Option<NodeId> {
+        let parent = node.lineage.child()?.parent;
+        match self.nodes.get(&parent).filter(|parent| parent.is_let_run()) {
+            Some(hidden) => self.parent_shown(hidden),
+            None => Some(parent),
+        }
+    }
+
     /// A parent was there before its children, so its number is lower.
     fn tree(&self) -> Vec<NodeDescription> {
-        let of_the_tree = self.nodes.values().filter(|node| self.is_of_the_tree(node.id));
+        let shown = |node: &&Node| self.is_of_the_tree(node.id) && !node.is_let_run();
+        let of_the_tree = self.nodes.values().filter(shown);
         let describe = |node: &Node| NodeDescription {
             id: node.id.0,
-            parent: node.lineage.child().map(|child| child.parent.0),
+            parent: self.parent_shown(node).map(|parent| parent.0),
             name: self.label(node.id),
             engine: node.name().to_owned(),
             state: state(node),

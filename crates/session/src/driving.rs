@@ -1,4 +1,6 @@
 //! Who let the program run: every other client hears of it exactly once, before it hears of the next stop.
+//!
+//! Engines say it before or after they answer the resume, or never; what a client was told is kept in `belief`.
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Message, event};

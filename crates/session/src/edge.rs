@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::commands::Known;
 use crate::company::Events;
+use crate::dap_events::about;
 
 type Edits = SmallVec<[Edit; 2]>;
 
@@ -16,34 +17,18 @@ type Edits = SmallVec<[Edit; 2]>;
 struct Weakness {
     /// Its `clientID`.
     client: &'static str,
-    /// It reads nothing any more after an event that is not one of these.
-    dies_on_all_but: &'static [&'static str],
+    /// It reads nothing any more after an event that DAP does not have, or one of these.
+    dies_on: &'static [&'static str],
 }
 
-const WEAKNESSES: [Weakness; 1] = [Weakness {
-    client: "hx",
-    dies_on_all_but: &[
-        "initialized",
-        "stopped",
-        "continued",
-        "exited",
-        "terminated",
-        "thread",
-        "output",
-        "breakpoint",
-        "module",
-        "loadedSource",
-        "process",
-        "capabilities",
-        "memory",
-    ],
-}];
+const WEAKNESSES: [Weakness; 1] =
+    [Weakness { client: "hx", dies_on: &["progressStart", "progressUpdate", "progressEnd", "invalidated"] }];
 
 /// Events that a client gets only if it said that it knows them, or is known to survive them.
 pub(crate) fn wants(client: &Initialize, events: Events, event: &str) -> bool {
     let named = |weakness: &&Weakness| client.client_id.as_deref() == Some(weakness.client);
     let weakness = WEAKNESSES.iter().find(named);
-    if weakness.is_some_and(|weakness| !weakness.dies_on_all_but.contains(&event)) {
+    if weakness.is_some_and(|weakness| about(event).is_none() || weakness.dies_on.contains(&event)) {
         return false;
     }
     if event.starts_with("breakroom/") {

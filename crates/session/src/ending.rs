@@ -4,12 +4,14 @@
 //! the hub answers in its place and ends the process. Whatever happens, `terminated` is told once and every
 //! request that is still open gets an answer.
 
+mod killing;
 mod order;
 
 use std::time::Duration;
 
 use breakroom_dap::view::Disconnect;
 use breakroom_dap::{Message, event, request};
+use breakroom_habits::Leaves;
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -21,18 +23,20 @@ use crate::ids::{Asker, ClientId, FromClient, NodeId, Time};
 use crate::io::{Effect, NodeEnd};
 use crate::journal::Entry;
 use crate::launch::{Launch, Start};
-use crate::node::{Lane, Node, Pending, Phase, Purpose, SILENCE, Then};
+use crate::node::{Lane, Node, Pending, Phase, Purpose, Then};
 use crate::restarting::Restart;
 use crate::session::Session;
 
-pub(crate) use order::Debuggee;
+pub use order::Fate;
 
 /// How long an engine may take to answer `disconnect`.
 const ANSWER: Duration = Duration::from_secs(5);
+/// The same for one whose program is to live: js-debug answers when that has ended.
+const ANSWER_OF_ONE_THAT_STAYS: Duration = Duration::from_secs(1);
 /// The same when the whole hub is going away.
 const ANSWER_AT_SHUTDOWN: Duration = Duration::from_secs(1);
 /// How long it may take to end by itself after that, before it is told by signal.
-const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
 
 /// Longer than anybody waits for a program that was let go.
 pub(crate) const UNTIL_IT_ENDS: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -49,17 +53,26 @@ pub(crate) enum Ending {
     /// `disconnect` was sent.
     Asked {
         until: Time,
-        debuggee: Debuggee,
+        debuggee: Fate,
     },
     /// The engine's process is being ended.
     Stopping,
+}
+
+/// How long it is waited for its answer.
+fn patience(wished: Option<Fate>) -> Duration {
+    match wished {
+        // It stays in any case, so nothing depends on its answer.
+        Some(Fate::Lives) => ANSWER_OF_ONE_THAT_STAYS,
+        Some(Fate::Ends) | None => ANSWER,
+    }
 }
 
 /// What the root is asked for when its children are gone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
     /// To end, in that time.
-    End { debuggee: Debuggee, patience: Duration },
+    End { debuggee: Fate, patience: Duration },
     /// To `terminate`, which it may take its time for, or decline.
     Terminate,
 }
@@ -80,6 +93,9 @@ impl Session {
         let others = self.others(client) && !(drives && asked == Some(true));
         let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
         let polite = matches!(self.ending, Ending::No | Ending::Children { .. });
+        if !others && matches!(self.ending, Ending::No) {
+            self.note_end(client);
+        }
         if others || !ready || !polite {
             self.settle(client);
             self.answer(client, seq, "disconnect", None);
@@ -91,12 +107,14 @@ impl Session {
         }
         let can_leave = self.root().is_some_and(|node| node.capabilities.terminate_debuggee);
         let launched = self.launch.start() == Some(Start::Launch);
-        let lives = asked == Some(false) && can_leave && launched;
-        let debuggee = if lives { Debuggee::Lives } else { Debuggee::Ends };
-        let children = asked.map(|ends| if ends { Debuggee::Ends } else { Debuggee::Lives });
+        let said = asked.map(|ends| if ends { Fate::Ends } else { Fate::Lives });
+        let wished = if said == Some(Fate::Lives) { None } else { self.wish_of_launch() };
+        let lives = wished.or(said) == Some(Fate::Lives) && can_leave && launched;
+        let debuggee = if lives { Fate::Lives } else { Fate::Ends };
+        let children = wished.or(said);
         let purpose =
             Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
-        self.ask_to_end(message, purpose, children, Next::End { debuggee, patience: ANSWER });
+        self.ask_to_end(message, purpose, children, Next::End { debuggee, patience: patience(wished) });
         Ok(())
     }
 
@@ -125,7 +143,7 @@ impl Session {
         }
         let unasked = matches!(self.ending, Ending::No);
         // It ends what was launched. Only where everything was attached to can it mean that.
-        let children = (self.launch.start() == Some(Start::Attach)).then_some(Debuggee::Ends);
+        let children = (self.launch.start() == Some(Start::Attach)).then_some(Fate::Ends);
         if matches!(self.launch, Launch::Preparing(_)) {
             let text = "the launch was called off: `terminate` was asked for.";
             self.call_off(&Failure::quiet(FailureId::Cancelled, text));
@@ -144,22 +162,30 @@ impl Session {
             }
             Some(true) => {
                 let Some(root) = self.root else { return Ok(()) };
+                self.kill_programs(root);
                 return self.forward_to(root, client, seq, "terminate", message);
             }
             Some(false) if unasked => {
                 self.note_deed(client, "terminate", None);
-                let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
+                let wished = self.wish_of_launch();
+                let debuggee = wished.unwrap_or(Fate::Ends);
+                let disconnect = request("disconnect", json!({"terminateDebuggee": debuggee == Fate::Ends}));
                 let purpose = Purpose::End { asker: Some((client, seq)) };
-                let next = Next::End { debuggee: Debuggee::Ends, patience: ANSWER };
-                self.ask_to_end(disconnect, purpose, children, next);
+                let next = Next::End { debuggee, patience: patience(wished) };
+                self.ask_to_end(disconnect, purpose, wished.or(children), next);
             }
             _ => {
                 self.note_deed(client, "terminate", None);
                 self.answer(client, seq, "terminate", None);
-                self.stop_engine(Duration::ZERO, Debuggee::Ends);
+                self.stop_engine(Duration::ZERO, Fate::Ends);
             }
         }
         Ok(())
+    }
+
+    /// What the launch says about the end of its program, beyond what anybody says then.
+    fn wish_of_launch(&mut self) -> Option<Fate> {
+        self.root.and_then(|root| self.follow_wish(root))
     }
 
     /// The engine answered a client's `disconnect`.
@@ -177,9 +203,11 @@ impl Session {
         if self.root == Some(node) {
             let debuggee = match self.ending {
                 Ending::Asked { debuggee, .. } => debuggee,
-                _ => Debuggee::Ends,
+                _ => Fate::Ends,
             };
-            self.stop_engine(GRACE, debuggee);
+            let leaves = self.nodes.get(&node).map(|node| node.facts.ending.leaves);
+            let grace = if leaves == Some(Leaves::WhenTold) { Duration::ZERO } else { GRACE };
+            self.stop_engine(grace, debuggee);
         }
     }
 
@@ -226,6 +254,7 @@ impl Session {
         if let Some(client) = self.clients.get_mut(&client) {
             client.phase = ClientPhase::Leaving(CloseReason::Disconnected);
         }
+        self.mind_unseen();
     }
 
     /// Without framing there is nothing to answer to, so the one error has no request.
@@ -245,6 +274,7 @@ impl Session {
     /// Whatever the launch said about the end: a program that was launched ends, one that was attached to goes on.
     pub(crate) fn on_killed(&mut self, reason: &str) {
         self.on_last_leave = LastLeave::Keep;
+        self.nodes.values_mut().for_each(|node| node.facts.ending.wished = None);
         self.on_shutdown(reason);
     }
 
@@ -259,7 +289,7 @@ impl Session {
         self.end_politely(ANSWER_AT_SHUTDOWN);
     }
 
-    fn stop_engine(&mut self, grace: Duration, debuggee: Debuggee) {
+    fn stop_engine(&mut self, grace: Duration, debuggee: Fate) {
         if let (Restart::Ending { .. }, Some(root)) = (&self.restart, self.root) {
             // The new engine was never started; the old one is on its way out already.
             return self.on_node_failed(root, "the session was ended".to_owned());
@@ -276,7 +306,7 @@ impl Session {
         }
         node.phase = Phase::Ending;
         let node = node.id;
-        self.effect(Effect::StopEngine { node, grace, release: debuggee == Debuggee::Lives });
+        self.effect(Effect::StopEngine { node, grace, debuggee });
     }
 
     /// Nobody is left for whom the session could go on.
@@ -289,21 +319,22 @@ impl Session {
     /// Asks the engine to let go, if it can be asked. A program that we launched ends with its session; one that was
     /// attached to goes on.
     fn end_politely(&mut self, patience: Duration) {
-        let fate = self.fate();
         let launched = self.launch.start() == Some(Start::Launch);
         let ready = |node: &&mut Node| matches!(node.phase, Phase::Ready { .. });
         let can_leave = self.root().filter(ready).map(|node| node.capabilities.terminate_debuggee);
         match (&self.ending, can_leave) {
             // Whether it would end by itself when it is asked to `terminate` nobody can say.
             (Ending::No | Ending::Children { next: Next::Terminate, .. }, Some(can_leave)) => {
-                let terminate = fate == Debuggee::Ends;
+                let wished = self.wished_fate().or_else(|| self.wish_of_launch());
+                // An attached process is never ended unless somebody said so.
+                let fate = wished.unwrap_or(Fate::started_by(self.launch.start()));
+                let terminate = fate == Fate::Ends;
                 let disconnect =
                     request("disconnect", json!({"restart": false, "terminateDebuggee": terminate}));
                 // What was attached to is none of the engine's processes, so nothing needs to be spared.
-                let debuggee = if launched && can_leave { fate } else { Debuggee::Ends };
+                let debuggee = if launched && can_leave { fate } else { Fate::Ends };
                 let next = Next::End { debuggee, patience };
-                let children = self.wished_fate();
-                self.ask_to_end(disconnect, Purpose::End { asker: None }, children, next);
+                self.ask_to_end(disconnect, Purpose::End { asker: None }, wished, next);
             }
             (Ending::No, None) => self.end_without_root(),
             (Ending::Children { .. } | Ending::Asked { .. } | Ending::Stopping, _) => {}
@@ -312,11 +343,16 @@ impl Session {
 
     pub(crate) fn on_node_ended(&mut self, id: NodeId, end: &NodeEnd) {
         self.drop_judgement(id);
+        if self.is_held(id) {
+            self.programs_are_killed(id);
+        }
         let Some(node) = self.nodes.get_mut(&id) else {
             return self.odd();
         };
         let name = node.name().to_owned();
         let initializing = matches!(node.phase, Phase::Starting | Phase::Initializing { .. });
+        let launch_failed = matches!(self.launch, Launch::Failed { .. });
+        let has_told_all = node.farewell.is_over() && !launch_failed;
         let expected = matches!(node.phase, Phase::Ending);
         let why = obituary(&name, end);
         if node.is_child() {
@@ -331,7 +367,9 @@ impl Session {
         self.terminals.retain(|_, (node, _)| *node != id);
         self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone() });
         if self.root != Some(id) {
-            return self.old_engine_is_gone(id);
+            self.old_engine_is_gone(id);
+            self.forget_node(id);
+            return;
         }
         let lives = self.has_living_child() && !self.restart.is_under_way();
         if !lives {
@@ -344,7 +382,9 @@ impl Session {
             self.nothing_to_come_back_to();
             self.release_joiners();
         }
-        if !expected && !end.clean && !self.is_programs_end(id, end) {
+        // lldb-dap 19 may crash when all is over. Its last words are in the journal then.
+        let matters = lives || !has_told_all;
+        if matters && !expected && !end.clean && !self.is_programs_end(id, end) {
             let data = json!({"engineEnded": why});
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n"), "data": data});
             self.tell("output", &event("output", Some(body)), &SmallVec::new());
@@ -358,60 +398,32 @@ impl Session {
         self.tell_over(None);
     }
 
-    pub fn next_deadline(&self) -> Option<Time> {
-        let silences = self.nodes.values().filter_map(Node::silence_at);
-        let starts = self.nodes.values().filter_map(|node| match node.phase {
-            Phase::Initializing { until } if node.has_own_engine() => Some(until),
-            _ => None,
-        });
-        let ending = match self.ending {
+    pub(crate) fn ending_deadline(&self) -> Option<Time> {
+        match self.ending {
             Ending::Children { until, .. } | Ending::Asked { until, .. } => Some(until),
             Ending::No | Ending::Stopping => None,
-        };
-        let judged = self.nodes.values().filter_map(|node| Some(node.judgement.as_ref()?.until));
-        let farewells = self.nodes.values().filter_map(|node| node.farewell.until());
-        silences
-            .chain(starts)
-            .chain(ending)
-            .chain(judged)
-            .chain(self.absence_deadline())
-            .chain(self.child_deadline())
-            .chain(self.gathering_deadline())
-            .chain(self.ledger.deadline())
-            .chain(farewells)
-            .min()
+        }
     }
 
-    pub(crate) fn on_timer(&mut self) {
-        self.end_absence();
-        self.gather_in_time();
-        self.set_in_time();
+    /// Whoever was asked to end and has not is not waited for any longer.
+    pub(crate) fn end_in_time(&mut self) {
         if let Ending::Asked { until, debuggee } = self.ending
             && until <= self.now
         {
             self.answer_in_place_of_engine();
             // debugpy answers when a program that it was told to leave alone has ended, and takes it along if it goes first.
-            let grace = if debuggee == Debuggee::Lives { UNTIL_IT_ENDS } else { Duration::ZERO };
+            let grace = if debuggee == Fate::Lives { UNTIL_IT_ENDS } else { Duration::ZERO };
             self.stop_engine(grace, debuggee);
+            // The engine stays as long as the program does, and whoever asked for its end is not to wait for that.
+            if debuggee == Fate::Lives {
+                self.tell_over(None);
+            }
         }
         if let Ending::Children { until, .. } = self.ending
             && until <= self.now
         {
             self.stop_children();
             self.go_on_ending();
-        }
-        for id in self.nodes.keys().copied().collect::<Vec<_>>() {
-            self.child_in_time(id);
-            self.tell_silence(id);
-            self.judge_in_time(id);
-            self.part_in_time(id);
-            let late = |node: &Node| {
-                node.has_own_engine()
-                    && matches!(node.phase, Phase::Initializing { until } if until <= self.now)
-            };
-            if self.nodes.get(&id).is_some_and(late) {
-                self.engine_unfit(id, "did not answer `initialize` and was stopped.");
-            }
         }
     }
 
@@ -447,6 +459,8 @@ impl Session {
             match &*pending.command {
                 "disconnect" => {
                     self.settle_restart(client, refusal);
+                    // What it asked of other nodes has no answer yet.
+                    self.settle(client);
                     self.answer(client, seq, "disconnect", None);
                     self.leave(client);
                 }
@@ -456,33 +470,6 @@ impl Session {
                     self.on_exceptions_refused(client, seq, command);
                 }
                 _ => {}
-            }
-        }
-    }
-
-    fn tell_silence(&mut self, id: NodeId) {
-        loop {
-            let now = self.now;
-            let Some(node) = self.nodes.get_mut(&id) else {
-                return;
-            };
-            let name = node.name().to_owned();
-            let Some(pending) = node.next_silent(now) else {
-                return;
-            };
-            let command = pending.command.clone();
-            let seconds = SILENCE.as_secs();
-            let text = format!(
-                "{name} has not answered `{command}` for {seconds} s. It may be busy; `pause`, `disconnect` and `terminate` still work."
-            );
-            match (pending.asker(), &pending.purpose) {
-                (Some((client, _)), _) => self.say(client, &text),
-                // Everybody waits for that.
-                (None, Purpose::Initialize) => {
-                    let clients: Vec<_> = self.clients.keys().copied().collect();
-                    clients.into_iter().for_each(|client| self.say(client, &text));
-                }
-                (None, _) => {}
             }
         }
     }

@@ -4,12 +4,14 @@
 //! came, so that commands still work. If both fail, the first failure is told: "no symbol x" says more about `x + 1` than
 //! "undefined command", and what is wrong with a command is told by both.
 
+use std::borrow::Cow;
+
 use breakroom_dap::{Edit, Envelope, Json, Message};
+use breakroom_habits::{Console, Expressions, Hover};
 use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::ids::NodeId;
-use crate::io::{Console, EngineFacts, Hover};
 use crate::node::{Lane, Pending, Purpose, Then, Waiting};
 use crate::session::Session;
 use crate::threads::Life;
@@ -40,12 +42,12 @@ enum As {
 }
 
 /// The ways in which to ask this engine for an expression, if one is not enough.
-fn ways(facts: &EngineFacts, arguments: Json) -> Option<(As, As)> {
+fn ways(habits: &Expressions, arguments: Json) -> Option<(As, As)> {
     // Without a frame there are no variables that could be meant.
     arguments.get("frameId")?;
     match arguments.str("context").as_deref() {
-        None | Some("repl") if facts.console == Console::Commands => Some((As::Watch, As::ItCame)),
-        Some("hover") if facts.hover == Hover::Names => {
+        None | Some("repl") if habits.console == Console::Commands => Some((As::Watch, As::ItCame)),
+        Some("hover") if habits.hover == Hover::Names => {
             let expression = arguments.str("expression")?;
             only_looks(&expression).then_some((As::ItCame, As::Watch))
         }
@@ -69,12 +71,30 @@ impl Session {
         uses: &SmallVec<[Life; 1]>,
         then: Then,
     ) -> (Edits, Then) {
-        let facts = self.nodes.get(&node).map(|node| &node.facts);
-        let ways = facts.zip(message.payload()).and_then(|(facts, arguments)| ways(facts, arguments));
-        let Some((first, second)) = ways else { return (edits, then) };
-        let another = asked_as(second, message, edits.clone());
+        let habits = self.nodes.get(&node).map(|node| &node.facts.expressions);
+        let ways = habits.zip(message.payload()).and_then(|(habits, arguments)| ways(habits, arguments));
+        let asked_as = |way, edits| self.asked_as(node, way, message, edits);
+        let Some((first, second)) = ways else { return (asked_as(As::ItCame, edits), then) };
+        let another = asked_as(second, edits.clone());
         let left = Left::Another { message: message.clone(), edits: another, uses: uses.clone() };
-        (asked_as(first, message, edits), Then::Tries(Box::new(Tries { left, then })))
+        (asked_as(first, edits), Then::Tries(Box::new(Tries { left, then })))
+    }
+
+    fn asked_as(&self, node: NodeId, way: As, message: &Message, mut edits: Edits) -> Edits {
+        let Some(arguments) = message.payload() else { return edits };
+        if way == As::Watch {
+            edits.extend(Edit::member(arguments, "context", json!("watch").to_string()));
+        }
+        let context = arguments.str("context");
+        let hovers = context.as_deref() == Some("hover");
+        let in_console = way == As::ItCame && matches!(context.as_deref(), None | Some("repl"));
+        if let Some(expression) = arguments.str("expression").filter(|_| way == As::Watch || !hovers)
+            && !(in_console && self.is_command(node, &expression))
+            && let Cow::Owned(worded) = self.worded(node, &expression)
+        {
+            edits.extend(Edit::member(arguments, "expression", json!(worded).to_string()));
+        }
+        edits
     }
 
     /// An answer that counts, or `None` if something else is tried first.
@@ -109,32 +129,25 @@ impl Session {
     }
 }
 
-fn asked_as(way: As, message: &Message, mut edits: Edits) -> Edits {
-    if let (As::Watch, Some(arguments)) = (way, message.payload()) {
-        edits.extend(Edit::member(arguments, "context", json!("watch").to_string()));
-    }
-    edits
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(facts: &EngineFacts, text: &str) -> Option<(As, As)> {
-        ways(facts, Json::first(text.as_bytes()).unwrap())
+    fn of(habits: &Expressions, text: &str) -> Option<(As, As)> {
+        ways(habits, Json::first(text.as_bytes()).unwrap())
     }
 
     #[test]
     fn only_engines_that_take_it_for_something_else_are_asked_twice() {
-        let plain = EngineFacts::default();
-        let gdb = EngineFacts { console: Console::Commands, ..EngineFacts::default() };
-        let lldb = EngineFacts { hover: Hover::Names, ..EngineFacts::default() };
+        let plain = Expressions::default();
+        let gdb = Expressions { console: Console::Commands, ..Expressions::default() };
+        let lldb = Expressions { hover: Hover::Names, ..Expressions::default() };
         let repl = r#"{"expression":"a+b","frameId":1,"context":"repl"}"#;
         let hover = r#"{"expression":"a+b","frameId":1,"context":"hover"}"#;
         assert_eq!(of(&gdb, repl), Some((As::Watch, As::ItCame)));
         assert_eq!(of(&gdb, r#"{"expression":"a","frameId":0}"#), Some((As::Watch, As::ItCame)));
         assert_eq!(of(&lldb, hover), Some((As::ItCame, As::Watch)));
-        for (facts, text) in [
+        for (habits, text) in [
             (&plain, repl),
             (&plain, hover),
             (&gdb, hover),
@@ -144,7 +157,7 @@ mod tests {
             (&lldb, r#"{"expression":"f(1)","frameId":1,"context":"hover"}"#),
             (&lldb, r#"{"expression":"a = 1","frameId":1,"context":"hover"}"#),
         ] {
-            assert_eq!(of(facts, text), None, "{text}");
+            assert_eq!(of(habits, text), None, "{text}");
         }
     }
 }

@@ -1,4 +1,6 @@
-//! What the engine tells everybody.
+//! What the engine tells everybody: what it changes in the session, and who hears of it.
+//!
+//! What takes more than a few lines is done by the module of that concern; the order in which they are asked is here.
 
 use breakroom_dap::{Edit, Envelope, Message, event, references};
 use serde_json::json;
@@ -17,7 +19,11 @@ impl Session {
         let event = event.clone();
         // One that is being replaced has nothing more to say but its program's last words.
         let last_words = self.is_of_the_tree(node) && &*event == "exited" || &*event == "output";
-        if !last_words && !self.is_heard(node) {
+        if !last_words && !self.is_heard(node, &event) {
+            return;
+        }
+        if &*event == "output" && self.is_chatter(node, &message) {
+            self.look_for_exit(node, &message);
             return;
         }
         if self.hold(node, &event, &message) {
@@ -26,8 +32,15 @@ impl Session {
         if &*event == "terminated" && self.wants_restart(node, &message) {
             return;
         }
+        let message = match &*event {
+            "exited" => self.as_shells_code(node, &message).unwrap_or(message),
+            _ => message,
+        };
         if !self.is_in_order(node, &event, &message) {
             return;
+        }
+        if &*event == "stopped" {
+            self.note_signal(node, &message);
         }
         let Some(known) = self.nodes.get_mut(&node) else {
             return self.odd();
@@ -46,6 +59,7 @@ impl Session {
                 let exited = body.and_then(|body| body.str("reason")).as_deref() == Some("exited");
                 if let Some(thread) = body.filter(|_| exited).and_then(|body| body.i64("threadId")) {
                     known.threads.on_exited(thread);
+                    known.thread_numbers.forget(thread, &mut self.thread_mint);
                     self.clients.values_mut().for_each(|client| client.belief(node).exited(thread));
                 }
                 self.forget_threads_read();
@@ -66,13 +80,34 @@ impl Session {
         self.note_event(node, &event, &message);
         self.tell_of(node, &event, &message, &edits);
         if &*event == "output" {
+            self.note_said(node, &message);
             self.look_for_exit(node, &message);
+            self.look_for_explanation(node, &message);
         }
     }
 
+    /// Whether an output is none of the program's, though it looks so.
+    fn is_chatter(&self, node: NodeId, message: &Message) -> bool {
+        let chatter = self.nodes.get(&node).map(|node| node.facts.chatter.as_slice()).unwrap_or_default();
+        let said = || {
+            let body = message.payload()?;
+            // Runtimes say such things there; what a program prints may be the same words.
+            body.str("output").filter(|_| body.str("category").as_deref() == Some("stderr"))
+        };
+        // A flood of output is not looked into for engines that have none.
+        let is_it = |text: &str, said: &str| match text.split_once("{}") {
+            Some((before, _)) => said.strip_prefix(before).is_some_and(|rest| rest.parse::<i32>().is_ok()),
+            None => text == said,
+        };
+        !chatter.is_empty()
+            && said().is_some_and(|said| chatter.iter().any(|text| is_it(text, said.trim_end())))
+    }
+
     /// Whether what a node says still counts: it was not replaced, and was not let go.
-    fn is_heard(&self, node: NodeId) -> bool {
-        let leaves = |known: &Node| known.is_child() && !known.is_living_child();
+    fn is_heard(&self, node: NodeId, event: &str) -> bool {
+        // One that is only brought to the point where it runs says when it can be, and what it has started itself.
+        let starts = |known: &Node| known.is_let_run() && matches!(event, "initialized" | "debugpyAttach");
+        let leaves = |known: &Node| known.is_child() && !known.is_living_child() && !starts(known);
         self.is_of_the_tree(node) && !self.nodes.get(&node).is_some_and(leaves)
     }
 
@@ -83,8 +118,13 @@ impl Session {
             let alone = !self.sees_several(client) && !self.nodes.get(&node).is_some_and(Node::coordinates);
             if alone || self.home(client) == Some(node) {
                 self.tell_one(client, "capabilities", message, SmallVec::new());
+                // Whoever comes later and is greeted by another node hears it too.
+                if let Some(home) = self.home(client).filter(|home| *home != node) {
+                    self.note_picture(home, message, &SmallVec::new());
+                }
             }
         }
+        self.tell_together();
     }
 
     /// Keeps what an engine says for whoever comes later.

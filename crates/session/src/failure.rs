@@ -22,6 +22,8 @@ pub enum FailureId {
     OnlyObserves = 9017,
     NoSuchSession = 9018,
     RestartUnderWay = 9019,
+    NothingRuns = 9020,
+    NoValue = 9021,
 }
 
 /// A refusal of one request. It never ends more than that request.

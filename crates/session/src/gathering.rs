@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use breakroom_dap::{Edit, Envelope, Json, Message, response_with};
+use breakroom_habits::ThreadList;
 use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::failure::{Failure, FailureId};
 use crate::ids::{Asker, ClientId, FromClient, NodeId, Time};
-use crate::io::ThreadList;
 use crate::node::{Lane, Pending, Purpose, Waiting};
 use crate::session::Session;
 
@@ -152,7 +152,7 @@ impl Session {
         if known.threads.any_stopped() || message.failure_text().as_deref() == Some("cancelled") {
             return message;
         }
-        let only_when_stopped = known.facts.threads == ThreadList::WhenStopped;
+        let only_when_stopped = known.facts.running.threads == ThreadList::WhenStopped;
         let mut threads = self.remembered(node, None);
         if threads.is_empty() && only_when_stopped {
             threads.push(json!({"id": 1, "name": "Thread 1"}).to_string().into_bytes());

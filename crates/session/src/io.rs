@@ -1,18 +1,23 @@
 //! What enters a session and what it asks its driver to do.
+//!
+//! Only data: nothing here does anything, so that a recorded list of inputs plays a session again.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::access::Access;
+use crate::ending::Fate;
+use crate::facts::EngineFacts;
 use crate::ids::{ClientId, NodeId, Ticket};
-use crate::judgement::Habits;
-use crate::ledger::BareHits;
 use crate::moving::Traveller;
 
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "an engine comes up once, and whoever says so has its facts by value"
+)]
 pub enum Input {
     ClientJoined {
         client: ClientId,
@@ -66,6 +71,10 @@ pub enum Input {
         node: NodeId,
         end: NodeEnd,
     },
+    /// What became of an [`Effect::KillPrograms`]. An engine that ended meanwhile is not reported again.
+    ProgramsKilled {
+        node: NodeId,
+    },
     /// Text that came from beside the protocol: an adapter's own stdout, a terminal of ours.
     Output {
         node: NodeId,
@@ -92,7 +101,12 @@ pub enum Input {
         ticket: Ticket,
         result: Result<u32, String>,
     },
-    /// What became of an [`Effect::AskHub`].
+    /// What ran in a terminal of the hub's has ended, with the code that a shell has for it.
+    TerminalEnded {
+        node: NodeId,
+        code: i32,
+    },
+    /// What became of an [`Effect::AskHub`] or an [`Effect::GiveInput`].
     HubAnswered {
         ticket: Ticket,
         result: Result<Value, String>,
@@ -109,130 +123,20 @@ pub enum Input {
     },
 }
 
-/// What the driver knows about an engine that it started.
-#[derive(Debug, Clone, Default)]
-pub struct EngineFacts {
-    /// For messages to people.
-    pub name: String,
-    /// An expression that makes a plain yes or no of a condition, with `{}` for the condition.
-    pub truth: Option<String>,
-    /// What the engine understands by a hit condition that is only a number.
-    pub bare_hits: BareHits,
-    pub unset: Unset,
-    /// The names under which a configuration may ask for it: a child of one of these is on its parent's server.
-    pub kinds: Vec<String>,
-    /// What this connection does itself.
-    pub part: Part,
-    pub entry: EntryStop,
-    pub console: Console,
-    pub amendments: Amendments,
-    pub hover: Hover,
-    pub exit: ExitWord,
-    pub threads: ThreadList,
-    /// Capabilities that the engine claims and does not have, by their names.
-    pub withdraw: Vec<String>,
-    /// Where it is connected to, for messages: `127.0.0.1:8123`.
-    pub address: Option<String>,
-}
-
-/// What an engine needs of a `launch` or `attach` that its client cannot know.
-#[derive(Debug, Clone, Default)]
-pub struct Amendments {
-    /// Arguments for which there is a value if the client gives none.
-    pub defaults: Map<String, Value>,
-    /// What the engine calls a `type`, by what clients call it; `*` is any other, or none.
-    pub types: BTreeMap<String, String>,
-}
-
-/// What an engine does itself. A child on its parent's server always debugs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Part {
-    #[default]
-    Debugs,
-    /// It only opens children (js-debug, a group): it gets no breakpoints and is asked about no thread.
-    Coordinates,
-}
-
-/// How an engine is made to stop before the program's first line.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum EntryStop {
-    /// `stopOnEntry` in the launch means what it says.
-    #[default]
-    Native,
-    /// The engine knows it under another key.
-    Key(String),
-    /// A breakpoint of the hub's own on this function, which no client sees (delve).
-    Function(String),
-    /// The engine stops first if it is asked to `attach` and not to `launch` (rdbg).
-    ByAttach,
-    /// The engine stops first if it is asked to `pause` before it is let go (CMake).
-    Pause,
-}
-
-/// What becomes of a breakpoint that the engine is not told any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Unset {
-    #[default]
-    Goes,
-    /// The engine knows only how to add: it goes on stopping there (rdbg 1.4), and the hub lets it go on.
-    Stays,
-}
-
-/// What the engine takes an `evaluate` in the console for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Console {
-    #[default]
-    Expressions,
-    /// Commands of the debugger's own language (gdb, CodeLLDB): a value has to be asked for as a watch.
-    Commands,
-}
-
-/// What the engine takes an `evaluate` under the mouse for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Hover {
-    #[default]
-    Expressions,
-    /// Names and members only (lldb, rdbg): what has an operator has to be asked for as a watch.
-    Names,
-}
-
-/// How an engine tells the code that its program ended with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum ExitWord {
-    /// By `exited`, before `terminated` or right behind it (perl).
-    #[default]
-    Event,
-    /// Not at all.
-    Never,
-    /// By its own end: the program is the engine's process (rdbg).
-    OwnEnd,
-    /// In one of these lines of its output, before `terminated` (cdt-gdb, js-debug): with `{}` for the code, `{octal}` for
-    /// one that is written so, or without either where it is 0.
-    InOutput(Vec<String>),
-    /// The same, but only when it is asked to disconnect (delve).
-    AtDisconnect(Vec<String>),
-}
-
-/// When an engine tells its threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ThreadList {
-    #[default]
-    Always,
-    /// Only while its program, which has one, is stopped (perl). Clients name a thread to pause it.
-    WhenStopped,
-}
-
-impl EngineFacts {
-    pub(crate) fn habits(&self) -> Habits<'_> {
-        Habits { truth: self.truth.as_deref(), bare_hits: self.bare_hits }
-    }
+/// How programs are ended by signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Force {
+    /// Something of them is stopped and must not run on: at once.
+    Kill,
+    /// They run and may tidy up, for a short while.
+    Ask,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeEnd {
     /// How the process ended, for people: "exit code 3".
     pub exit: String,
-    /// The code, if it ended with one.
+    /// The code that a shell has for its end, if it is a process.
     pub code: Option<i32>,
     /// Whether that is how a healthy adapter ends.
     pub clean: bool,
@@ -279,8 +183,23 @@ pub enum Effect {
     StopEngine {
         node: NodeId,
         grace: Duration,
-        /// Whether what the engine started is left alone: a debuggee that was detached.
-        release: bool,
+        debuggee: Fate,
+    },
+    /// End what the engine started, and say when it is done. With `whole` the engine's own process too.
+    KillPrograms {
+        node: NodeId,
+        whole: bool,
+        force: Force,
+    },
+    /// Should the hub be lost, what the engine started is to be killed before the engine can let it run on. It is said
+    /// with each launch, and holds until the engine ends.
+    GuardPrograms {
+        node: NodeId,
+        whole: bool,
+    },
+    /// Should the hub be lost, what the engine started is to be left alone. It is said with each launch.
+    SparePrograms {
+        node: NodeId,
     },
     /// The client wants to take part in another session: [`Session::depart`](crate::Session::depart) lets it go.
     MoveClient {
@@ -296,6 +215,18 @@ pub enum Effect {
         ticket: Ticket,
         node: NodeId,
         request: TerminalRequest,
+    },
+    /// Nobody can give this program input, which the hub holds: it is to find the end.
+    EndInput {
+        node: NodeId,
+    },
+    /// Something for a program to read, whose input the hub holds.
+    GiveInput {
+        ticket: Ticket,
+        node: NodeId,
+        text: String,
+        /// Nothing more comes after it.
+        end: bool,
     },
 }
 
@@ -316,7 +247,7 @@ pub enum Verb {
     /// Which sessions there are.
     Sessions,
     /// To end one.
-    Kill { session: String },
+    Kill { session: String, by: String },
 }
 
 /// The arguments of `runInTerminal` as far as a terminal of ours needs them.

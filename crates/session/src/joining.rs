@@ -8,7 +8,7 @@ use breakroom_dap::{Edit, Json, Message, event};
 use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::client::{Client, Entry, Phase as ClientPhase};
+use crate::client::{Client, Errand, Phase as ClientPhase};
 use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
@@ -80,14 +80,14 @@ impl Session {
     /// Whether a client was told `initialized` with everybody else and only now says what it came for.
     pub(crate) fn was_there_before(&self, client: ClientId) -> bool {
         let waits = |client: &Client| {
-            matches!(client.phase, ClientPhase::Configuring) && client.entry == Entry::NotYet
+            matches!(client.phase, ClientPhase::Configuring) && client.errand == Errand::NotYet
         };
         self.has_debuggee() && self.launcher != Some(client) && self.clients.get(&client).is_some_and(waits)
     }
 
     pub(crate) fn enter(&mut self, client: ClientId) {
         if let Some(client) = self.clients.get_mut(&client) {
-            client.entry = Entry::Said;
+            client.errand = Errand::Said;
         }
     }
 

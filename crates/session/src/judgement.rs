@@ -8,9 +8,13 @@ use std::collections::VecDeque;
 
 use breakroom_dap::Message;
 use breakroom_dap::view::Run;
+use breakroom_habits::Breakpoints;
 
+use crate::entry::Beginning;
 use crate::ids::{ClientId, Time};
-use crate::ledger::{BareHits, Hit, HitCondition, Judge, Ledger, Owned, Piece, means_yes, pieces, unquoted};
+use crate::inside::Leaving;
+use crate::ledger::{Hit, HitCondition, Judge, Ledger, Owned, Piece, means_yes, pieces, unquoted};
+use crate::stepping::Closing;
 
 #[derive(Debug)]
 pub(crate) struct Judgement {
@@ -25,6 +29,12 @@ pub(crate) struct Judgement {
     /// What the engine said since, to be told behind it.
     pub held: VecDeque<Message>,
     pub findings: Findings,
+    /// What was asked last, if the stop came in the midst of a step.
+    pub closing: Option<Closing>,
+    /// The program has not begun to run.
+    pub begins: Option<Beginning>,
+    /// It was on its way out of what nobody is shown.
+    pub leaving: Option<Leaving>,
     stage: Stage,
     cases: VecDeque<(Judge, Owned)>,
 }
@@ -39,6 +49,15 @@ pub(crate) struct Findings {
     /// The source of the frame that stopped, as the engine wrote it, and its line.
     pub place: Option<(Box<str>, i64)>,
     pub frame: Option<i64>,
+    /// How many frames there are, where all of them were asked for.
+    pub depth: usize,
+}
+
+impl Findings {
+    /// Nobody wants the stop, but a step cannot go on from it.
+    pub fn under_way(&mut self) {
+        self.trouble.get_or_insert(Trouble::Because("a step was under way".to_owned()));
+    }
 }
 
 /// Why a stop is told that perhaps nobody wants.
@@ -66,17 +85,12 @@ enum Stage {
 
 /// How to go on.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Move {
     /// Evaluate this and come back with the answer.
     Evaluate(String),
     Decided,
-}
-
-/// How the engine's language and the engine itself see things.
-pub(crate) struct Habits<'a> {
-    /// An expression around a condition that makes a plain yes or no of it, with `{}` for the condition.
-    pub truth: Option<&'a str>,
-    pub bare_hits: BareHits,
+    /// The last thing about it is known, too.
+    Concluded,
 }
 
 impl Judgement {
@@ -88,6 +102,9 @@ impl Judgement {
             resumer,
             held: VecDeque::new(),
             findings: Findings::default(),
+            closing: None,
+            begins: None,
+            leaving: None,
             stage: Stage::Place,
             cases: VecDeque::new(),
         }
@@ -124,7 +141,7 @@ impl Judgement {
     }
 
     /// It is known what was hit.
-    pub fn hit(&mut self, hits: Vec<Hit>, ledger: &mut Ledger, habits: &Habits) -> Step {
+    pub fn hit(&mut self, hits: Vec<Hit>, ledger: &mut Ledger, habits: &Breakpoints) -> Move {
         if hits.is_empty() {
             self.findings.trouble.get_or_insert(Trouble::Unknown);
         }
@@ -136,7 +153,12 @@ impl Judgement {
     }
 
     /// What the engine made of the last expression.
-    pub fn evaluated(&mut self, value: Result<&str, String>, ledger: &mut Ledger, habits: &Habits) -> Step {
+    pub fn evaluated(
+        &mut self,
+        value: Result<&str, String>,
+        ledger: &mut Ledger,
+        habits: &Breakpoints,
+    ) -> Move {
         let stage = std::mem::replace(&mut self.stage, Stage::Place);
         match (stage, value) {
             (Stage::Place, _) => {}
@@ -161,9 +183,9 @@ impl Judgement {
         self.proceed(ledger, habits)
     }
 
-    fn proceed(&mut self, ledger: &mut Ledger, habits: &Habits) -> Step {
+    fn proceed(&mut self, ledger: &mut Ledger, habits: &Breakpoints) -> Move {
         match self.cases.pop_front() {
-            None => Step::Decided,
+            None => Move::Decided,
             Some((Judge::Engine, owned)) => {
                 ledger.count_hit(owned.owner, owned.number);
                 self.findings.wanted.push((owned.owner, owned.number));
@@ -173,7 +195,7 @@ impl Judgement {
                 None => self.met(owned, ledger, habits),
                 Some(condition) => {
                     self.stage = Stage::Condition(owned);
-                    Step::Evaluate(match habits.truth {
+                    Move::Evaluate(match &habits.truth {
                         Some(around) => around.replace("{}", &condition),
                         None => condition,
                     })
@@ -183,7 +205,7 @@ impl Judgement {
     }
 
     /// The condition of an owner is met, or it has none.
-    fn met(&mut self, owned: Owned, ledger: &mut Ledger, habits: &Habits) -> Step {
+    fn met(&mut self, owned: Owned, ledger: &mut Ledger, habits: &Breakpoints) -> Move {
         let hits = ledger.count_hit(owned.owner, owned.number);
         let wanted = owned.terms.hits.as_deref().map(|text| (text, text.parse::<HitCondition>()));
         match wanted {
@@ -214,14 +236,14 @@ impl Judgement {
         mut text: String,
         mut rest: VecDeque<Piece>,
         ledger: &mut Ledger,
-        habits: &Habits,
-    ) -> Step {
+        habits: &Breakpoints,
+    ) -> Move {
         while let Some(piece) = rest.pop_front() {
             match piece {
                 Piece::Text(more) => text.push_str(&more),
                 Piece::Value(expression) => {
                     self.stage = Stage::Log { owned, text, rest };
-                    return Step::Evaluate(expression);
+                    return Move::Evaluate(expression);
                 }
             }
         }
@@ -236,6 +258,8 @@ impl Judgement {
 
 #[cfg(test)]
 mod tests {
+    use breakroom_habits::BareHits;
+
     use super::*;
     use crate::ledger::Terms;
 
@@ -245,11 +269,15 @@ mod tests {
         let mut judgement = Judgement::new(1, Time::default(), stop, None);
         let terms = Terms { condition: Some("items".into()), ..Terms::default() };
         let owned = Owned { owner: ClientId(1), number: 1, terms };
-        let habits = Habits { truth: Some("bool({})"), bare_hits: BareHits::From };
+        let habits = Breakpoints {
+            truth: Some("bool({})".into()),
+            bare_hits: BareHits::From,
+            ..Breakpoints::default()
+        };
         let hit = Hit { judge: Judge::Hub, owners: vec![owned] };
         let step = judgement.hit(vec![hit], &mut Ledger::default(), &habits);
-        assert_eq!(step, Step::Evaluate("bool(items)".into()));
-        assert_eq!(judgement.evaluated(Ok("True"), &mut Ledger::default(), &habits), Step::Decided);
+        assert_eq!(step, Move::Evaluate("bool(items)".into()));
+        assert_eq!(judgement.evaluated(Ok("True"), &mut Ledger::default(), &habits), Move::Decided);
         assert_eq!(judgement.findings.wanted, [(ClientId(1), 1)]);
     }
 }

@@ -2,23 +2,27 @@
 //!
 //! From the engine's `stopped` to the verdict the clients believe that the program runs: their resumes are refused,
 //! and what the engine says meanwhile is told behind the verdict. The engine itself is stopped, and answers the hub's
-//! questions. If no owner wants the stop, the hub lets the program go on and nobody ever hears of it.
+//! questions. What becomes of the stop then is the business of [`crate::verdict`].
 
 use std::time::Duration;
 
 use breakroom_dap::view::Run;
-use breakroom_dap::{Json, Message, event, request};
+use breakroom_dap::{Json, Message, request};
+use breakroom_habits::{Breakpoints, Unset};
 use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::ending::Ending;
+use crate::entry::Beginning;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
-use crate::io::Unset;
-use crate::judgement::{Findings, Judgement, Step, Trouble};
+use crate::inside::Leaving;
+use crate::judgement::{Judgement, Move, Trouble};
 use crate::ledger::{Judge, ShelfId};
-use crate::node::{Hushed, Lane, Node, Pausing, Pending, Purpose, Waiting};
+use crate::node::{Lane, Node, Pending, Purpose, Waiting};
+use crate::paused::Pausing;
 use crate::session::Session;
+use crate::stepping;
 use crate::threads::ResumedBy;
 
 /// How long an engine may take to answer all questions about a stop.
@@ -41,11 +45,11 @@ impl Session {
     /// Why a stop that comes now is not to be judged, whatever it is. To be asked before it changes anything.
     pub(crate) fn forbids_judging(&self, node: NodeId) -> Option<&'static str> {
         let known = self.nodes.get(&node)?;
-        if known.pausing == Pausing::Asked {
+        if known.pausing.is_asked() {
             // This stop is as good as any.
             return Some("somebody paused the program");
         }
-        if known.threads.any_step() {
+        if known.threads.any_step() && known.facts.running.cut_steps.is_none() {
             return Some("a step was under way");
         }
         // To let this thread go on might let that one go on as well.
@@ -64,12 +68,21 @@ impl Session {
         let reason = body.and_then(|body| body.str("reason")).unwrap_or_default();
         let Some(thread) = Run::of(body).thread else { return Fate::Told(None) };
         let going = matches!(self.ending, Ending::No) && self.is_of_the_tree(node);
-        if !going || !BREAKPOINTS.contains(&&*reason) {
+        let ids = engine_ids(body);
+        let breakpoint = BREAKPOINTS.contains(&&*reason);
+        let forgets = self.cuts_step(node, &reason).is_some_and(|cut| cut.forget.is_some());
+        if going && forgets {
+            let trouble = (!breakpoint || forbidden.is_some()).then_some(Trouble::Unknown);
+            return self.begin_judgement(node, thread, message, resumer, trouble);
+        }
+        if going && forbidden.is_none() && stepping::is_step(message) && self.leads_step(node) {
+            return self.begin_judgement(node, thread, message, resumer, None);
+        }
+        if !going || !breakpoint {
             return Fate::Told(None);
         }
-        let ids = engine_ids(body);
         let unnamed = ids.is_empty() && self.clients.len() > 1 && self.ledger.has_any(node);
-        let left = ids.is_empty() && self.goes_on_stopping(node) && self.ledger.left_any(node);
+        let left = ids.is_empty() && self.left_any(node);
         if !self.ledger.judges(node) && !unnamed && !left {
             return Fate::Told(None);
         }
@@ -82,17 +95,84 @@ impl Session {
             let judged = hits.iter().any(|hit| hit.judge == Judge::Hub);
             return Fate::Told(judged.then(|| because(reason)));
         }
+        self.begin_judgement(node, thread, message, resumer, None)
+    }
+
+    /// The stop before a program's first line: whoever has a breakpoint there is to hear of it as of any other.
+    pub(crate) fn take_in_beginning(
+        &mut self,
+        node: NodeId,
+        message: &Message,
+        begins: Beginning,
+        resumer: Option<ClientId>,
+    ) -> Fate {
+        let going = matches!(self.ending, Ending::No) && self.is_of_the_tree(node);
+        let thread = Run::of(message.payload()).thread.filter(|_| going);
+        let Some(thread) = thread else { return Fate::Told(None) };
+        match (self.ledger.has_any(node), begins) {
+            (false, Beginning::Asked) => return Fate::Told(None),
+            (false, Beginning::Unasked) => {
+                self.go_on(node, vec![message.clone()], resumer);
+                return Fate::Judged;
+            }
+            (true, _) => {}
+        }
+        let fate = self.begin_judgement(node, thread, message, resumer, None);
+        if let Some(judgement) = self.nodes.get_mut(&node).and_then(|node| node.judgement.as_mut()) {
+            judgement.begins = Some(begins);
+        }
+        fate
+    }
+
+    /// A stop on the way out of what is not shown: it may be the end of that way.
+    pub(crate) fn take_in_leaving(
+        &mut self,
+        node: NodeId,
+        message: &Message,
+        leaving: Option<Leaving>,
+        resumer: Option<ClientId>,
+    ) -> Fate {
+        let Some(thread) = Run::of(message.payload()).thread else { return Fate::Told(None) };
+        let fate = self.begin_judgement(node, thread, message, resumer, None);
+        if let Some(judgement) = self.nodes.get_mut(&node).and_then(|node| node.judgement.as_mut()) {
+            judgement.leaving = leaving;
+        }
+        fate
+    }
+
+    /// Nobody is told before it is known where the program stopped, and whatever else is to be found out. With trouble
+    /// that is known already the stop is told in any case.
+    fn begin_judgement(
+        &mut self,
+        node: NodeId,
+        thread: i64,
+        message: &Message,
+        resumer: Option<ClientId>,
+        trouble: Option<Trouble>,
+    ) -> Fate {
         let number = self.next_judgement();
         let until = self.now.after(PATIENCE);
         let Some(known) = self.nodes.get_mut(&node) else { return Fate::Told(None) };
-        known.judgement = Some(Judgement::new(number, until, message.clone(), resumer));
+        let mut judgement = Judgement::new(number, until, message.clone(), resumer);
+        judgement.findings.trouble = trouble;
+        known.judgement = Some(judgement);
         self.ask_place(node, thread);
         Fate::Judged
     }
 
+    /// Whether the hub may have to find out about a stop whether anybody wants it.
+    pub(crate) fn may_judge(&self, node: NodeId) -> bool {
+        self.ledger.judges(node) || self.left_any(node)
+    }
+
+    /// Whether an engine may stop where nobody wants it to any more.
+    fn left_any(&self, node: NodeId) -> bool {
+        self.goes_on_stopping(node) && self.ledger.left_any(node)
+    }
+
     /// Whether an engine stops where there is no breakpoint any more.
     fn goes_on_stopping(&self, node: NodeId) -> bool {
-        self.nodes.get(&node).is_some_and(|node| node.facts.unset == Unset::Stays)
+        self.nodes.get(&node).is_some_and(|node| node.facts.breakpoints.unset == Unset::Stays)
     }
 
     /// Keeps what an engine says while a stop of it is judged. False if the message is to be handled as usual.
@@ -141,7 +221,12 @@ impl Session {
 
     /// Where the thread stopped. The answer also proves that the engine has said all it has to say about the stop.
     fn ask_place(&mut self, node: NodeId, thread: i64) {
-        let arguments = json!({"threadId": thread, "startFrame": 0, "levels": 1});
+        let steps = self.nodes.get(&node).is_some_and(|node| node.stepping.is_some());
+        let arguments = match steps {
+            // How deep it is tells whether the step has come to its end.
+            true => json!({"threadId": thread}),
+            false => json!({"threadId": thread, "startFrame": 0, "levels": 1}),
+        };
         self.ask_engine(node, "stackTrace", request("stackTrace", arguments));
     }
 
@@ -176,11 +261,17 @@ impl Session {
         let step = match (command, success) {
             ("stackTrace", true) => self.on_place(node, &mut judgement, body),
             ("stackTrace", false) => Err("the debugger does not say where it stopped"),
+            (_, success) if judgement.closing.is_some() => {
+                judgement
+                    .step_closed(body.filter(|_| success).and_then(|body| body.str("result")).as_deref());
+                Ok(Move::Concluded)
+            }
             (_, success) => {
                 let value = body.and_then(|body| body.str("result"));
                 let value = if success { Ok(value.as_deref().unwrap_or_default()) } else { Err(failure()) };
-                let facts = self.nodes.get(&node).map(|node| node.facts.clone()).unwrap_or_default();
-                Ok(judgement.evaluated(value, &mut self.ledger, &facts.habits()))
+                let plain = Breakpoints::default();
+                let habits = self.nodes.get(&node).map_or(&plain, |node| &node.facts.breakpoints);
+                Ok(judgement.evaluated(value, &mut self.ledger, habits))
             }
         };
         let frame = judgement.findings.frame;
@@ -189,12 +280,18 @@ impl Session {
         }
         match step {
             Err(trouble) => self.conclude(node, Some(because(trouble))),
-            Ok(Step::Evaluate(expression)) => {
-                let arguments = json!({"expression": expression, "frameId": frame, "context": "watch"});
-                self.ask_engine(node, "evaluate", request("evaluate", arguments));
+            Ok(Move::Evaluate(expression)) => {
+                self.ask_value(node, &expression, frame);
             }
-            Ok(Step::Decided) => self.next_stop(node),
+            Ok(Move::Decided) => self.next_stop(node),
+            Ok(Move::Concluded) => self.conclude(node, None),
         }
+    }
+
+    fn ask_value(&mut self, node: NodeId, expression: &str, frame: Option<i64>) {
+        let expression = self.worded(node, expression);
+        let arguments = json!({"expression": expression, "frameId": frame, "context": "watch"});
+        self.ask_engine(node, "evaluate", request("evaluate", arguments));
     }
 
     fn on_place(
@@ -202,24 +299,37 @@ impl Session {
         node: NodeId,
         judgement: &mut Judgement,
         body: Option<Json>,
-    ) -> Result<Step, &'static str> {
+    ) -> Result<Move, &'static str> {
         let top = body.and_then(|body| body.get("stackFrames")).and_then(|frames| frames.elements().next());
         let top = top.ok_or("the debugger does not say where it stopped")?;
         let line = top.i64("line").unwrap_or(0);
         let source = top.get("source").and_then(Json::raw).and_then(|raw| std::str::from_utf8(raw).ok());
         judgement.findings.frame = top.i64("id");
         judgement.findings.place = source.map(|source| (source.into(), line));
+        judgement.findings.depth = body.map_or(0, stepping::depth);
+        if let Some(leaving) = &mut judgement.leaving {
+            self.look_outside(leaving, top);
+        }
+        // Of a step that the hub leads only the depth is asked.
+        let leads = judgement.stops.last().is_some_and(stepping::is_step);
+        if leads || judgement.findings.trouble.is_some() {
+            return Ok(Move::Decided);
+        }
         let ids = judgement.stops.last().map(|stop| engine_ids(stop.payload())).unwrap_or_default();
         let mut hits = self.ledger.hit(node, &ids);
         if hits.is_empty() && top.get("source").is_some() {
             let shelf: ShelfId = self.shelf(node, "setBreakpoints", Some(top));
             hits = self.ledger.hit_at(node, &shelf, line);
             if hits.is_empty() && self.goes_on_stopping(node) && self.ledger.left_at(node, &shelf, line) {
-                return Ok(Step::Decided);
+                return Ok(Move::Decided);
             }
         }
-        let facts = self.nodes.get(&node).map(|node| node.facts.clone()).unwrap_or_default();
-        Ok(judgement.hit(hits, &mut self.ledger, &facts.habits()))
+        if hits.is_empty() && judgement.begins.is_some() {
+            return Ok(Move::Decided);
+        }
+        let plain = Breakpoints::default();
+        let habits = self.nodes.get(&node).map_or(&plain, |node| &node.facts.breakpoints);
+        Ok(judgement.hit(hits, &mut self.ledger, habits))
     }
 
     /// One stop is judged. If another came with it, that one is next.
@@ -228,7 +338,7 @@ impl Session {
         let Some(judgement) = &mut known.judgement else { return };
         let is_stop = |message: &Message| message.event_name() == Some("stopped");
         let Some(at) = judgement.held.iter().position(is_stop) else {
-            return self.conclude(node, None);
+            return self.close(node);
         };
         let Some(stop) = judgement.held.remove(at) else { return };
         let body = stop.payload();
@@ -242,105 +352,16 @@ impl Session {
         }
     }
 
-    /// The verdict: the stop is told, or the program goes on. What was held is told behind it.
-    pub(crate) fn conclude(&mut self, node: NodeId, trouble: Option<Trouble>) {
-        let Some(judgement) = self.take_judgement(node) else { return };
-        let Judgement { stops, resumer, held, findings, .. } = judgement;
-        let Findings { wanted, logs, trouble: found, place, .. } = findings;
-        let trouble = trouble.or(found);
-        for text in logs {
-            self.print_log(node, &text, place.as_ref());
-        }
-        if wanted.is_empty() && trouble.is_none() {
-            self.go_on(node, stops, resumer);
-        } else {
-            for stop in stops {
-                self.tell_stopped(node, &stop, resumer, &wanted, trouble.as_ref());
-            }
-        }
-        self.release_from_judgement();
-        held.into_iter().for_each(|message| self.on_event(node, message));
-    }
-
-    fn print_log(&mut self, node: NodeId, text: &str, place: Option<&(Box<str>, i64)>) {
-        let mut body = json!({"category": "console", "output": format!("{text}\n")});
-        if let Some((source, line)) = place {
-            body["line"] = json!(line);
-            body["source"] = serde_json::from_str(source).unwrap_or_default();
-        }
-        self.tell_printed(node, &event("output", Some(body)));
-    }
-
-    fn go_on(&mut self, node: NodeId, stops: Vec<Message>, by: Option<ClientId>) {
-        if !matches!(self.ending, Ending::No) {
-            return;
-        }
-        self.hush(node);
+    /// All stops are judged. If a step was under way, its engine is asked about it, or told to forget it.
+    fn close(&mut self, node: NodeId) {
         let Some(known) = self.nodes.get_mut(&node) else { return };
-        let all = stops.iter().any(|stop| Run::of(stop.payload()).all == Some(true));
-        // Threads that stopped each by itself are let go each by itself.
-        let each: Vec<Vec<Message>> =
-            if all { vec![stops] } else { stops.into_iter().map(|stop| vec![stop]).collect() };
-        for stops in each {
-            let thread = stops.first().and_then(|stop| Run::of(stop.payload()).thread);
-            known.threads.go_on(thread.filter(|_| !all), by);
-            let message = request("continue", json!({"threadId": thread}));
-            let pending = Pending { command: "continue".into(), purpose: Purpose::GoOn { stops, by } };
-            known.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), Some(pending)));
-        }
-        self.forget_ended_references();
-    }
-
-    fn hush(&mut self, node: NodeId) {
-        if let Some(known) = self.nodes.get_mut(&node) {
-            known.hushed = Hushed::Continued;
-        }
-    }
-
-    /// The engine answered the hub's own `continue`. If it will not go on, the stop is told after all.
-    pub(crate) fn on_went_on(
-        &mut self,
-        node: NodeId,
-        stops: &[Message],
-        by: Option<ClientId>,
-        message: &Message,
-        success: bool,
-    ) {
-        // A refusal means nothing to one that went on by itself meanwhile.
-        let waits = self.nodes.get(&node).is_some_and(|node| node.hushed == Hushed::Continued);
-        if success || !waits {
-            return;
-        }
-        let reason = message.failure_text().unwrap_or_default();
-        let trouble = because(&format!("the debugger would not go on: {reason}"));
-        for stop in stops {
-            let Run { thread, all, .. } = Run::of(stop.payload());
-            if let Some(known) = self.nodes.get_mut(&node) {
-                known.threads.on_stopped(thread, all.unwrap_or(false));
-            }
-            self.tell_stopped(node, stop, by, &[], Some(&trouble));
-        }
-    }
-
-    /// There is nothing to judge any more. Nobody knows of the stop, and what came behind it is told.
-    pub(crate) fn drop_judgement(&mut self, node: NodeId) {
-        let Some(judgement) = self.take_judgement(node) else { return };
-        self.release_from_judgement();
-        judgement.held.into_iter().for_each(|message| self.on_event(node, message));
-    }
-
-    /// Nothing more is asked for it.
-    fn take_judgement(&mut self, node: NodeId) -> Option<Judgement> {
-        let known = self.nodes.get_mut(&node)?;
-        known.withdraw_questions();
-        known.judgement.take()
-    }
-
-    /// A question was not asked in time.
-    pub(crate) fn judged_too_late(&mut self, node: NodeId, number: u64) {
-        let is_it = |judgement: &Judgement| judgement.number == number;
-        if self.nodes.get(&node).and_then(|node| node.judgement.as_ref()).is_some_and(is_it) {
-            self.conclude(node, Some(Trouble::Unknown));
+        let Some(judgement) = &mut known.judgement else { return };
+        let steps = known.stepping.as_ref().zip(known.facts.running.cut_steps.as_ref());
+        let question = steps.and_then(|(stepping, cut)| stepping.close(cut, judgement));
+        let frame = judgement.findings.frame;
+        match question {
+            Some(question) => self.ask_value(node, &question, frame),
+            None => self.conclude(node, None),
         }
     }
 
@@ -391,7 +412,7 @@ impl Session {
     }
 }
 
-fn because(reason: &str) -> Trouble {
+pub(crate) fn because(reason: &str) -> Trouble {
     Trouble::Because(reason.to_owned())
 }
 

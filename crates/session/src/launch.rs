@@ -7,20 +7,21 @@ use std::time::Duration;
 
 use breakroom_dap::json::removal;
 use breakroom_dap::view::Initialize;
-use breakroom_dap::{Edit, Json, Message, request};
-use serde_json::{Map, Value, json};
-use smallvec::SmallVec;
+use breakroom_dap::{Edit, Json, Message};
+use serde_json::{Map, Value};
 
 use crate::absence::LastLeave;
 use crate::amending::for_driver;
+use crate::children::MOST_NODES;
 use crate::client::{Client, Outgoing, Phase as ClientPhase};
 use crate::company::{Manners, Role};
-use crate::ending::Ending;
+use crate::ending::{Ending, Fate};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::joining::Step;
-use crate::node::{Configuration, Lane, Pending, Phase, Purpose, Then, Waiting};
+use crate::node::{Configuration, Phase, Purpose, Then};
+use crate::over::Bond;
 use crate::own;
 use crate::paths::Paths;
 use crate::preparing::Preparing;
@@ -287,7 +288,11 @@ impl Session {
         self.enter(client);
         self.launcher = Some(client);
         self.name = name(arguments);
-        self.paths = Paths::of(arguments.get("breakroom"));
+        let paths = Paths::of(arguments.get("breakroom"));
+        self.root().into_iter().for_each(|root| root.paths = paths.clone());
+        self.bond = Bond::of(arguments);
+        let nodes = arguments.get("breakroom").and_then(|own| own.i64("nodes"));
+        self.most_nodes = nodes.and_then(|nodes| usize::try_from(nodes).ok()).unwrap_or(MOST_NODES);
         self.note_start(client, command);
         self.launch = Launch::Waiting { client, seq, start, message };
         self.send_launch();
@@ -303,7 +308,7 @@ impl Session {
         node.phase = Phase::Ending;
         let (old, abandoned) = (node.id, node.abandon());
         self.root = None;
-        self.effect(Effect::StopEngine { node: old, grace: Duration::ZERO, release: false });
+        self.effect(Effect::StopEngine { node: old, grace: Duration::ZERO, debuggee: Fate::Ends });
         let text = "the debug adapter was replaced by the one that the launch brings";
         self.answer_abandoned_by(old, abandoned, &Failure::quiet(FailureId::EngineEnded, text));
     }
@@ -397,11 +402,17 @@ impl Session {
         if matches!(node.phase, Phase::Ready { .. }) && node.capabilities.configuration_done {
             self.prepare_entry();
             let Some(node) = self.root() else { return };
-            let message = request("configurationDone", json!({}));
-            let pending = Pending { command: "configurationDone".into(), purpose: Purpose::Nobody };
-            node.push(Lane::Normal, Waiting::new(message, SmallVec::new(), Some(pending)));
+            node.end_configuration(Purpose::Nobody);
         }
     }
+}
+
+/// Where what is attached to listens, which is all that is known of it.
+fn address(arguments: Json) -> Option<String> {
+    let words = arguments.get("connect").unwrap_or(arguments);
+    let port = words.i64("port")?;
+    let host = ["host", "address"].iter().find_map(|word| words.str(word));
+    Some(format!("{}:{port}", host.as_deref().unwrap_or("localhost")))
 }
 
 /// The type that arguments name, if it says anything about the program.
@@ -412,7 +423,8 @@ pub(crate) fn kind(arguments: &Value) -> Option<&str> {
 /// What people call the session.
 pub(crate) fn name(arguments: Json) -> String {
     let own = arguments.get("breakroom").and_then(|own| own.str("name"));
-    let said = own.or_else(|| arguments.str("name")).or_else(|| arguments.str("program")).unwrap_or_default();
+    let said = own.or_else(|| arguments.str("name")).or_else(|| arguments.str("program"));
+    let Some(said) = said else { return address(arguments).unwrap_or_default() };
     said.rsplit('/').next().unwrap_or_default().to_owned()
 }
 

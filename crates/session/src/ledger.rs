@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use breakroom_dap::{Json, Message};
+use breakroom_habits::Term;
 use bytes::Bytes;
 
 use crate::ids::{Asker, ClientId, NOBODY, NodeId, Time};
@@ -32,11 +33,10 @@ use merged::Differing;
 use shelf::{Audience, Shelf};
 use spec::Place;
 
-pub(crate) use exceptions::{Counts, FiltersOutcome, arguments_of};
+pub(crate) use exceptions::{Counts, FiltersOutcome, Settled, arguments_of, without};
 pub(crate) use hits::{Hit, Owned};
 pub(crate) use merged::Judge;
 pub(crate) use shelf::{Answered, Changed, Listed, Reply, Request};
-pub use terms::BareHits;
 #[cfg(test)]
 pub(crate) use terms::Terms;
 pub(crate) use terms::{HitCondition, Piece, means_yes, one_hit_less, pieces, unquoted};
@@ -122,11 +122,15 @@ fn lexical(path: &str) -> String {
     parts.into_iter().collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
+/// The terms that the hub judges in the place of an engine.
+type Judged = BTreeMap<NodeId, Vec<Term>>;
+
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     shelves: BTreeMap<ShelfId, Shelf>,
     /// The engines that are told, in the order in which they were admitted.
     nodes: Vec<NodeId>,
+    judged: Judged,
     /// The last number given to each owner.
     numbers: BTreeMap<ClientId, i64>,
     /// Numbers for breakpoints that no client set: whose number, for which number of which engine.
@@ -206,14 +210,14 @@ impl Ledger {
             Audience::All => None,
             Audience::Home => homes.home(asker.client, place, before, nodes),
         };
-        let new = || Shelf::new(&shelf, nodes.iter().copied());
+        let new = || Shelf::new(&shelf, nodes, &self.judged);
         let known = self.shelves.entry(shelf.clone()).or_insert_with(new);
         known.set(asker, message, number, home, patience)
     }
 
     /// When somebody has waited long enough.
     pub fn deadline(&self) -> Option<Time> {
-        self.shelves.values().filter_map(Shelf::deadline).min()
+        self.shelves.values().filter_map(Shelf::deadline).chain(self.exceptions.deadline()).min()
     }
 
     /// Answers whoever has waited long enough for one of several engines. What that one says later is told as news.
@@ -226,6 +230,12 @@ impl Ledger {
     /// What an engine answered to the last telling of this shelf.
     pub fn answered(&mut self, shelf: &ShelfId, node: NodeId, message: &Message, success: bool) -> Answered {
         self.shelves.get_mut(shelf).map(|known| known.answered(node, message, success)).unwrap_or_default()
+    }
+
+    /// The hub judges these terms in the place of an engine, which is not told them.
+    pub fn judge(&mut self, node: NodeId, terms: &[Term]) {
+        self.judged.insert(node, terms.to_vec());
+        self.shelves.values_mut().for_each(|shelf| shelf.judge(node, terms));
     }
 
     /// An engine is told breakpoints from now on, and these first.
@@ -249,12 +259,23 @@ impl Ledger {
 
     /// A new engine takes the place of all that were there. It must be told everything, since it knows nothing.
     pub fn renew(&mut self, node: NodeId) -> Vec<(ShelfId, Request)> {
+        // It is told before it is known, and most likely is as those were.
+        let old = self.nodes.first().and_then(|old| self.judged.get(old));
+        if let Some(terms) = old.cloned() {
+            self.judge(node, &terms);
+        }
         self.nodes = vec![node];
         self.aliases.retain(|(_, owner, _), _| *owner == node);
         self.homes = Homes::default();
         self.forget_texts();
         let told = self.shelves.iter_mut();
         told.filter_map(|(id, shelf)| Some((id.clone(), shelf.renew(node)?.1))).collect()
+    }
+
+    /// What an engine was told it did not understand: it is told everything once more.
+    pub fn tell_again(&mut self, node: NodeId) -> Vec<(ShelfId, Request)> {
+        let told = self.shelves.iter_mut();
+        told.filter_map(|(id, shelf)| Some((id.clone(), shelf.tell_again(node)?.1))).collect()
     }
 
     /// Texts of engines that are gone are gone with them.
@@ -353,8 +374,8 @@ impl Ledger {
     /// Wants something for somebody without telling the engine; it is told with what clients want.
     pub fn want_quietly(&mut self, shelf: ShelfId, owner: ClientId, home: NodeId, message: Message) {
         let number = self.numbers.entry(owner).or_default();
-        let nodes = &self.nodes;
-        let known = self.shelves.entry(shelf).or_insert_with_key(|id| Shelf::new(id, nodes.iter().copied()));
+        let (nodes, judged) = (&self.nodes, &self.judged);
+        let known = self.shelves.entry(shelf).or_insert_with_key(|id| Shelf::new(id, nodes, judged));
         known.want_quietly(owner, home, message, number);
     }
 

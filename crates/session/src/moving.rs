@@ -34,6 +34,7 @@ impl Session {
             self.pass_on_launch();
         }
         self.nobody_is_left();
+        self.mind_unseen();
         Some(Traveller { client, attach })
     }
 

@@ -1,33 +1,44 @@
-//! One engine of the session: how far it has come, what waits to be sent to it, and what it owes.
+//! One engine of the session: how far it has come, and what it owes. What waits to be sent to it is in `lanes`, what an
+//! answer will mean in `pending`, and what may have to be asked again in `repeating`.
+
+mod lanes;
+mod pending;
+mod repeating;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use breakroom_dap::view::Capabilities;
-use breakroom_dap::{Edit, Message, Packet, request};
-use serde_json::{Value, json};
+use breakroom_dap::{Message, Packet, request};
+use breakroom_habits::BareHits;
+use serde_json::json;
 use smallvec::SmallVec;
 
-use crate::entry::Entry;
-use crate::evaluating::Tries;
+use crate::core_file::Subject;
+use crate::entry::FirstStop;
+use crate::facts::{EngineFacts, Stdin};
 use crate::farewell::Farewell;
-use crate::gathering::Gathering;
-use crate::ids::{Asker, ClientId, FromClient, NodeId, Time, ToEngine};
-use crate::io::EngineFacts;
+use crate::functions::Functions;
+use crate::ids::{ClientId, FromClient, NodeId, Time, ToEngine};
+use crate::inside::Inside;
 use crate::judgement::Judgement;
-use crate::ledger::{BareHits, ShelfId, one_hit_less};
+use crate::ledger::one_hit_less;
 use crate::numbers::Keep;
+use crate::panics::Panicking;
+use crate::paths::Paths;
+use crate::paused::Pausing;
 use crate::picture::Picture;
-use crate::reads::Read;
+use crate::progress;
 use crate::scopes::Scopes;
 use crate::source_numbers::SourceNumbers;
+use crate::stepping::Stepping;
 use crate::thread_numbers::ThreadNumbers;
-use crate::threads::{Epoch, Life, Resume, Threads};
+use crate::threads::{Life, Threads};
 use crate::tree::{Child, Lineage};
-
-/// An engine that stops reading must not make the hub hoard what clients ask.
-const MAX_WAITING: usize = 4096;
-const MAX_WAITING_BYTES: usize = 64 << 20;
+use lanes::{Asked, Lanes};
+pub(crate) use lanes::{Lane, Waiting};
+pub(crate) use pending::{Pending, Purpose, Resumes, Then};
+use repeating::Question;
 
 /// After this a client is told that the engine does not answer.
 pub(crate) const SILENCE: Duration = Duration::from_secs(10);
@@ -42,24 +53,46 @@ pub(crate) struct Node {
     pub gate: Gate,
     pub configuration: Configuration,
     pub capabilities: Capabilities,
+    pub stdin: Stdin,
+    pub fed: Fed,
+    /// Its program is in a terminal of the hub's, by whose end its code will be known.
+    pub is_in_terminal: bool,
     pub threads: Threads,
     pub thread_numbers: ThreadNumbers,
     pub source_numbers: SourceNumbers,
+    /// What its engine calls the clients' files.
+    pub paths: Paths,
     /// What a client is told of it that comes late.
     pub picture: Picture,
     /// The last lines that its process wrote to its stderr.
     pub last_words: VecDeque<String>,
     /// A stop that nobody was told of yet.
     pub judgement: Option<Judgement>,
+    /// The step that the program is in the midst of, for an engine about whose steps something is to be known.
+    pub stepping: Option<Stepping>,
+    pub inside: Inside,
     pub hushed: Hushed,
     pub pausing: Pausing,
     pub scopes: Scopes,
-    pub entry: Entry,
+    pub entry: FirstStop,
+    pub subject: Subject,
     /// Breakpoints that the engine made to stop on entry, by its numbers: nobody hears of them.
     pub hidden: Vec<i64>,
+    /// The numbers of its function breakpoints, where its answers do not tell which is which.
+    pub functions: Functions,
+    /// What it said about why its program does not start.
+    pub explanation: Option<String>,
     pub farewell: Farewell,
+    pub panicking: Panicking,
+    /// The signal that stopped the program last, if it was one.
+    pub stopped_by: Option<i32>,
+    /// The line of its output that has yet to end, where an end is told in one.
+    pub unfinished: String,
+    pub hearing: Hearing,
     lanes: Lanes,
     pending: HashMap<ToEngine, Pending>,
+    /// Those of them that may have to be asked again.
+    questions: HashMap<ToEngine, Question>,
     /// Requests in the order they were sent; answered ones leave when they reach the front.
     watch: VecDeque<(Time, ToEngine)>,
     last: ToEngine,
@@ -114,86 +147,30 @@ pub(crate) enum Hushed {
     ContinuedAsItSaid,
 }
 
-/// Whether somebody wants the program to stop, wherever it is.
+/// What the program was given to read by the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pausing {
-    No,
-    Asked,
-}
-
-/// What to do with an answer of the engine.
-#[derive(Debug)]
-pub(crate) struct Pending {
-    pub command: Box<str>,
-    pub purpose: Purpose,
-}
-
-#[derive(Debug)]
-pub(crate) enum Purpose {
-    /// Hand it to the client that asked.
-    Client { client: ClientId, seq: FromClient, life: Life, then: Then },
-    /// The hub's own `initialize`.
-    Initialize,
-    /// Breakpoints; the ledger knows who waits.
-    Shelf(ShelfId),
-    /// Something the hub told the engine for nobody in particular.
-    Nobody,
-    /// The launch of an engine that took another's place.
-    Restart,
-    /// The announced `launch` or `attach` of a child.
-    StartChild,
-    /// The hub's own `configurationDone` to a child.
-    ConfigureChild,
-    /// The hub's own `disconnect` to a child.
-    EndChild,
-    /// One part of an answer that several nodes give together.
-    Gather(Gathering),
-    /// A question about a stop that the hub judges.
-    Judgement(u64),
-    /// The hub's own `continue` after stops that nobody wanted.
-    GoOn { stops: Vec<Message>, by: Option<ClientId> },
-    /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
-    End { asker: Option<(ClientId, FromClient)> },
-}
-
-/// What an answer to a client means to others.
-#[derive(Debug)]
-pub(crate) enum Then {
+pub(crate) enum Fed {
     Nothing,
-    Resumes(Resumes),
-    /// Whoever asked the same gets the same answer.
-    Serves(Read),
-    /// It is asked for in another way if this one fails.
-    Tries(Box<Tries>),
-    /// It may have changed what others have read.
-    Changes,
-    /// It starts the program again; what was numbered before it was asked ends with the old one.
-    Restarts(Epoch),
-    /// These exception filters hold once the engine agrees.
-    Filters(Value),
+    /// The end alone, because nobody was there who could give more.
+    Nobodys,
+    /// Some text or its end, by somebody.
+    Something,
 }
 
-/// The request resumes this thread, or all.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Resumes {
-    pub thread: Option<i64>,
-    pub single: bool,
-    pub resume: Resume,
+/// Whether the engine hears anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hearing {
+    All,
+    /// Not a word before what it started is killed, or this has passed: at the next one it might let that run on.
+    NothingUntil(Time),
 }
 
-/// Something to send, with what its answer will mean; an answer to the engine's own request has none.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    pub message: Message,
-    pub edits: SmallVec<[Edit; 2]>,
-    pub pending: Option<Pending>,
-    /// The lives of the references it names, which may end while it waits.
-    pub uses: SmallVec<[Life; 1]>,
-}
-
-impl Waiting {
-    pub fn new(message: Message, edits: SmallVec<[Edit; 2]>, pending: Option<Pending>) -> Self {
-        Waiting { message, edits, pending, uses: SmallVec::new() }
+impl Hearing {
+    pub fn until(self) -> Option<Time> {
+        match self {
+            Hearing::All => None,
+            Hearing::NothingUntil(until) => Some(until),
+        }
     }
 }
 
@@ -202,23 +179,6 @@ pub(crate) enum Turn {
     Send(Packet),
     /// It named something of a stop that ended meanwhile, and the engine must not see that number.
     TooLate(Pending),
-}
-
-/// `pause`, `disconnect` and `terminate` must get through however much else waits.
-#[derive(Debug, Default)]
-struct Lanes {
-    urgent: VecDeque<Waiting>,
-    normal: VecDeque<Waiting>,
-    /// What the root may be told only when its children are gone.
-    behind_children: VecDeque<Waiting>,
-    bytes: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
-    Urgent,
-    Normal,
-    BehindChildren,
 }
 
 impl Node {
@@ -232,33 +192,48 @@ impl Node {
             gate: Gate::Open,
             configuration: Configuration::Open,
             capabilities: Capabilities::default(),
+            stdin: Stdin::default(),
+            fed: Fed::Nothing,
+            is_in_terminal: false,
             threads: Threads::default(),
             thread_numbers: ThreadNumbers::default(),
             source_numbers: SourceNumbers::default(),
+            paths: Paths::default(),
             picture: Picture::default(),
             last_words: VecDeque::new(),
             judgement: None,
+            stepping: None,
             hushed: Hushed::Nothing,
             pausing: Pausing::No,
             scopes: Scopes::default(),
-            entry: Entry::default(),
+            entry: FirstStop::default(),
+            subject: Subject::default(),
             hidden: Vec::new(),
+            functions: Functions::default(),
+            explanation: None,
             farewell: Farewell::default(),
+            panicking: Panicking::default(),
+            inside: Inside::default(),
+            stopped_by: None,
+            unfinished: String::new(),
+            hearing: Hearing::All,
             lanes: Lanes::default(),
             pending: HashMap::new(),
+            questions: HashMap::new(),
             watch: VecDeque::new(),
             last: ToEngine::default(),
         }
     }
 
     /// A child that was announced. It is asked for nothing before it says that it can be configured.
-    pub fn child(id: NodeId, child: Child) -> Self {
+    pub fn child(id: NodeId, child: Child, paths: Paths) -> Self {
         Node {
             lineage: Lineage::Child(Box::new(child)),
             gate: Gate::UntilAnnounced,
             configuration: Configuration::Told,
             thread_numbers: ThreadNumbers::new(Keep::None),
             source_numbers: SourceNumbers::new(Keep::None),
+            paths,
             ..Node::new(id)
         }
     }
@@ -273,6 +248,11 @@ impl Node {
         self.judgement.is_some()
     }
 
+    /// Whether anything of it is stopped, also if no client has been told yet.
+    pub fn stands(&self) -> bool {
+        self.threads.any_stopped() || self.judges()
+    }
+
     /// Its name for people.
     pub fn name(&self) -> &str {
         if self.facts.name.is_empty() { "the debug adapter" } else { &self.facts.name }
@@ -280,27 +260,28 @@ impl Node {
 
     /// Whether a request of that lane finds no room any more.
     pub fn is_full(&self, lane: Lane) -> bool {
-        match lane {
-            Lane::Normal => self.lanes.normal.len() >= MAX_WAITING || self.lanes.bytes >= MAX_WAITING_BYTES,
-            Lane::Urgent | Lane::BehindChildren => self.lanes.urgent.len() >= MAX_WAITING,
-        }
+        self.lanes.is_full(lane)
     }
 
     pub fn push(&mut self, lane: Lane, mut waiting: Waiting) {
         waiting.edits.extend(self.thread_numbers.for_engine(&waiting.message));
         waiting.edits.extend(self.source_numbers.for_engine(&waiting.message));
-        self.lanes.bytes += waiting.message.len();
-        match lane {
-            Lane::Urgent => self.lanes.urgent.push_back(waiting),
-            Lane::Normal => self.lanes.normal.push_back(waiting),
-            Lane::BehindChildren => self.lanes.behind_children.push_back(waiting),
+        if self.is_child() {
+            waiting.edits.extend(progress::for_engine(self.id, &waiting.message));
         }
+        self.lanes.push(lane, waiting);
     }
 
     /// The children are gone: what waited for that is told.
     pub fn release(&mut self) {
-        let Lanes { urgent, behind_children, .. } = &mut self.lanes;
-        urgent.append(behind_children);
+        self.lanes.release();
+    }
+
+    /// Tells it in the hub's own name that its configuration is done.
+    pub fn end_configuration(&mut self, purpose: Purpose) {
+        let pending = Pending { command: "configurationDone".into(), purpose };
+        let done = request("configurationDone", json!({}));
+        self.push(Lane::Normal, Waiting::new(done, SmallVec::new(), Some(pending)));
     }
 
     /// Makes sure that what follows is about this frame.
@@ -317,26 +298,27 @@ impl Node {
 
     /// Puts something before all that waits: `initialize`, and the `launch` that everything else builds on.
     pub fn push_first(&mut self, waiting: Waiting) {
-        self.lanes.bytes += waiting.message.len();
-        self.lanes.urgent.push_front(waiting);
+        self.lanes.push_first(waiting);
     }
 
     /// The next message for the engine. Until it answered the hub's `initialize` it gets nothing but that, which
     /// is always the first thing in the urgent lane.
     pub fn next(&mut self, now: Time) -> Option<Turn> {
+        if self.hearing.until().is_some() {
+            return None;
+        }
         let waiting = match self.phase {
             Phase::Starting | Phase::Ended { .. } => return None,
             Phase::Initializing { .. } if self.last.0 > 0 => return None,
-            Phase::Initializing { .. } => self.lanes.urgent.pop_front()?,
+            Phase::Initializing { .. } => self.lanes.next_urgent()?,
             Phase::Ending if self.last.0 == 0 => return None,
-            Phase::Ending => self.lanes.urgent.pop_front()?,
-            Phase::Ready { .. } => match (self.lanes.urgent.pop_front(), &self.announced, self.gate) {
+            Phase::Ending => self.lanes.next_urgent()?,
+            Phase::Ready { .. } => match (self.lanes.next_urgent(), &self.announced, self.gate) {
                 (Some(urgent), ..) => urgent,
                 (None, Announced::NotYet, Gate::UntilAnnounced) => return None,
-                (None, ..) => self.lanes.normal.pop_front()?,
+                (None, ..) => self.lanes.next_normal()?,
             },
         };
-        self.lanes.bytes -= waiting.message.len();
         let ended = !waiting.uses.iter().all(|life| self.threads.is_alive(*life));
         let pending = match waiting.pending {
             Some(pending) if ended => return Some(Turn::TooLate(pending)),
@@ -345,14 +327,24 @@ impl Node {
         self.last.0 += 1;
         let (mut message, mut edits) = (waiting.message, waiting.edits);
         // Only now is it certain which engine gets it.
-        if pending.as_ref().is_some_and(|pending| matches!(pending.purpose, Purpose::Shelf(_)))
-            && self.facts.bare_hits == BareHits::After
+        if pending
+            .as_ref()
+            .is_some_and(|pending| matches!(pending.purpose, Purpose::Shelf(_) | Purpose::Functions { .. }))
+            && self.facts.breakpoints.bare_hits == BareHits::After
             && let Ok(whole) = message.edited(edits.clone())
         {
             edits = one_hit_less(&whole);
             message = whole;
         }
         if let Some(mut pending) = pending {
+            if self.may_be_too_early(&pending) {
+                let (message, edits, uses) = (message.clone(), edits.clone(), waiting.uses);
+                let refused = match waiting.asked {
+                    Asked::NotYet => 0,
+                    Asked::Refused { times, .. } => times,
+                };
+                self.questions.insert(self.last, Question { message, edits, uses, refused });
+            }
             if let Purpose::Client { client, then: Then::Resumes(resumes), .. } = &mut pending.purpose {
                 let Resumes { thread, single, resume } = *resumes;
                 resumes.resume = self.threads.resume_is_sent(resume, thread, single, *client);
@@ -375,6 +367,12 @@ impl Node {
         {
             self.watch.pop_front();
         }
+    }
+
+    /// When the engine was asked what it has owed longest, its end aside.
+    pub fn oldest_question(&self) -> Option<Time> {
+        let waits = |seq| self.pending.get(seq).is_some_and(|pending| !pending.ends());
+        self.watch.iter().find(|(_, seq)| waits(seq)).map(|(asked, _)| *asked)
     }
 
     /// When the oldest unanswered request becomes a silence worth telling.
@@ -403,9 +401,13 @@ impl Node {
     /// A request of this client that has no answer, sent or not.
     pub fn find(&mut self, client: ClientId, asked: FromClient) -> Option<&mut Pending> {
         let sent = self.sent(client, asked);
-        let mut waiting = self.lanes.normal.iter_mut().rev().filter_map(|waiting| waiting.pending.as_mut());
-        let waiting = waiting.find(|pending| pending.is_from(client, asked));
+        let waiting = self.lanes.last_that_can_wait(|pending| pending.is_from(client, asked));
         waiting.or(sent.and_then(|seq| self.pending.get_mut(&seq)))
+    }
+
+    /// Whether a child has yet to answer the request that starts it.
+    pub fn owes_start(&self) -> bool {
+        self.pending.values().any(|pending| matches!(pending.purpose, Purpose::StartChild))
     }
 
     /// Who waits for the answer to this request.
@@ -419,10 +421,7 @@ impl Node {
             let pending = waiting.pending.as_ref();
             pending.is_some_and(|it| it.is_from(client, asked) && &*it.command != "setExceptionBreakpoints")
         };
-        let at = self.lanes.normal.iter().rposition(is_it)?;
-        let waiting = self.lanes.normal.remove(at)?;
-        self.lanes.bytes -= waiting.message.len();
-        waiting.pending
+        self.lanes.take_last_that_can_wait(is_it)?.pending
     }
 
     /// Takes back all breakpoints and filters that it was to be told.
@@ -430,15 +429,11 @@ impl Node {
         let sets = |waiting: &Waiting| {
             let pending = waiting.pending.as_ref();
             pending.is_some_and(|pending| {
-                matches!(pending.purpose, Purpose::Shelf(_)) || &*pending.command == "setExceptionBreakpoints"
+                matches!(pending.purpose, Purpose::Shelf(_) | Purpose::Functions { .. })
+                    || &*pending.command == "setExceptionBreakpoints"
             })
         };
-        let Lanes { normal, bytes, .. } = &mut self.lanes;
-        normal.retain(|waiting| {
-            let sets = sets(waiting);
-            *bytes -= if sets { waiting.message.len() } else { 0 };
-            !sets
-        });
+        self.lanes.drop_all(Lane::Normal, sets);
     }
 
     /// Takes back what was to be asked about a stop.
@@ -447,20 +442,15 @@ impl Node {
             let purpose = waiting.pending.as_ref().map(|pending| &pending.purpose);
             matches!(purpose, Some(Purpose::Judgement(_)))
         };
-        let Lanes { urgent, bytes, .. } = &mut self.lanes;
-        urgent.retain(|waiting| {
-            let question = is_question(waiting);
-            *bytes -= if question { waiting.message.len() } else { 0 };
-            !question
-        });
+        self.lanes.drop_all(Lane::Urgent, is_question);
+        self.lanes.drop_all(Lane::Again, is_question);
     }
 
     /// The requests of this client that have no answer, sent or not, in the order they were asked.
     pub fn owed_to(&self, client: ClientId) -> Vec<(FromClient, Box<str>)> {
         let mut sent: Vec<_> = self.pending.iter().collect();
         sent.sort_by_key(|(seq, _)| **seq);
-        let waiting = self.lanes.urgent.iter().chain(&self.lanes.normal).chain(&self.lanes.behind_children);
-        let waiting = waiting.filter_map(|waiting| waiting.pending.as_ref());
+        let waiting = self.lanes.all().filter_map(|waiting| waiting.pending.as_ref());
         sent.into_iter()
             .map(|(_, pending)| pending)
             .chain(waiting)
@@ -481,16 +471,10 @@ impl Node {
     pub fn abandon_all_but_the_end(&mut self) -> Vec<Pending> {
         let mut sent: Vec<_> = self.pending.extract_if(|_, pending| !pending.ends()).collect();
         sent.sort_by_key(|(seq, _)| *seq);
+        self.questions.clear();
         self.forget_answered();
-        let (ends, others): (VecDeque<_>, VecDeque<_>) = self
-            .lanes
-            .urgent
-            .drain(..)
-            .chain(self.lanes.normal.drain(..))
-            // What it asked itself is still answered.
-            .partition(|waiting| waiting.pending.as_ref().is_none_or(Pending::ends));
-        self.lanes.bytes = ends.iter().map(|waiting| waiting.message.len()).sum();
-        self.lanes.urgent = ends;
+        // What it asked itself is still answered.
+        let others = self.lanes.keep_only(|waiting| waiting.pending.as_ref().is_none_or(Pending::ends));
         let waiting = others.into_iter().filter_map(|waiting| waiting.pending);
         sent.into_iter().map(|(_, pending)| pending).chain(waiting).collect()
     }
@@ -499,48 +483,9 @@ impl Node {
     pub fn abandon(&mut self) -> Vec<Pending> {
         let mut sent: Vec<_> = self.pending.drain().collect();
         sent.sort_by_key(|(seq, _)| *seq);
+        self.questions.clear();
         self.watch.clear();
-        self.lanes.bytes = 0;
-        let Lanes { urgent, normal, behind_children, .. } = &mut self.lanes;
-        let waiting = urgent.drain(..).chain(normal.drain(..)).chain(behind_children.drain(..));
-        let waiting = waiting.filter_map(|waiting| waiting.pending);
+        let waiting = self.lanes.take_all().filter_map(|waiting| waiting.pending);
         sent.into_iter().map(|(_, pending)| pending).chain(waiting).collect()
-    }
-}
-
-impl Pending {
-    /// Whether it ends the session.
-    fn ends(&self) -> bool {
-        matches!(&*self.command, "disconnect" | "terminate")
-    }
-
-    fn is_from(&self, client: ClientId, asked: FromClient) -> bool {
-        matches!(self.purpose, Purpose::Client { client: whose, seq, .. } if whose == client && seq == asked)
-    }
-
-    /// Makes the request another's, and says which it is.
-    pub fn hand_on(&mut self, to: Asker) -> Box<str> {
-        if let Purpose::Client { client, seq, .. } = &mut self.purpose {
-            (*client, *seq) = (to.client, to.seq);
-        }
-        self.command.clone()
-    }
-
-    /// Who waits for the answer.
-    pub fn asker(&self) -> Option<(ClientId, FromClient)> {
-        match self.purpose {
-            Purpose::Client { client, seq, .. } => Some((client, seq)),
-            Purpose::End { asker } => asker,
-            Purpose::Initialize
-            | Purpose::Shelf(_)
-            | Purpose::Nobody
-            | Purpose::Restart
-            | Purpose::StartChild
-            | Purpose::ConfigureChild
-            | Purpose::EndChild
-            | Purpose::Gather(_)
-            | Purpose::Judgement(_)
-            | Purpose::GoOn { .. } => None,
-        }
     }
 }

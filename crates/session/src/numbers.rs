@@ -28,6 +28,10 @@ impl Mint {
         Mint { first, next: first, kept: BTreeSet::new() }
     }
 
+    pub fn has_given_none(&self) -> bool {
+        self.next == self.first
+    }
+
     /// Whether a number is one of those that were given.
     pub fn gave(&self, number: i64) -> bool {
         (self.first..self.next).contains(&number) && !self.kept.contains(&number)
@@ -37,6 +41,10 @@ impl Mint {
         if number >= self.first {
             self.kept.insert(number);
         }
+    }
+
+    fn let_go(&mut self, number: i64) {
+        self.kept.remove(&number);
     }
 
     fn next(&mut self) -> Option<i32> {
@@ -85,6 +93,15 @@ impl Numbers {
     /// The engine's own number.
     pub fn engine(&self, ours: i64) -> Option<i64> {
         self.engines.get(&i32::try_from(ours).ok()?).copied()
+    }
+
+    /// What had a number is gone. One that was given is never given again.
+    pub fn forget(&mut self, number: i64, mint: &mut Mint) {
+        let given = i32::try_from(number).ok().and_then(|number| self.engines.remove(&number));
+        match given {
+            Some(engine) => drop(self.ours.remove(&engine)),
+            None => mint.let_go(number),
+        }
     }
 
     /// Our number, if it is not the engine's own.

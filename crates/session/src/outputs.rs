@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use breakroom_dap::{Edit, Message};
 use bytes::Bytes;
@@ -53,9 +54,10 @@ impl Output {
 
 impl Outputs {
     pub fn note(&mut self, node: NodeId, message: &Message, edits: &SmallVec<[Edit; 2]>) {
+        static TELEMETRY: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new(b"telemetry"));
         // A plain search first: nearly no output says the word at all.
         let is_telemetry = || message.payload()?.str("category").map(|category| category == "telemetry");
-        if memmem::find(message.bytes(), b"telemetry").is_some() && is_telemetry() == Some(true) {
+        if TELEMETRY.find(message.bytes()).is_some() && is_telemetry() == Some(true) {
             return;
         }
         let output = match edits.is_empty() {

@@ -11,11 +11,12 @@ enum Shape {
     Text,
     Flag,
     Number,
+    Count,
     Object,
     OneOf(&'static [&'static str]),
 }
 
-const KEYS: [(&str, Shape); 13] = [
+const KEYS: [(&str, Shape); 14] = [
     ("adapter", Shape::Object),
     ("configuration", Shape::Text),
     ("file", Shape::Text),
@@ -23,6 +24,7 @@ const KEYS: [(&str, Shape); 13] = [
     ("pathMap", Shape::Object),
     ("session", Shape::Text),
     ("node", Shape::Number),
+    ("nodes", Shape::Count),
     ("ifRunning", Shape::OneOf(&["join"])),
     ("name", Shape::Text),
     ("role", Shape::OneOf(&["drive", "observe"])),
@@ -67,6 +69,7 @@ impl Shape {
             Shape::Text => (value.as_str().is_some(), "a text".to_owned()),
             Shape::Flag => (value.as_bool().is_some(), "true or false".to_owned()),
             Shape::Number => (value.as_i64().is_some(), "a number".to_owned()),
+            Shape::Count => (value.as_i64().is_some_and(|count| count > 0), "a number from 1 on".to_owned()),
             Shape::Object => (value.is_object(), "an object".to_owned()),
             Shape::OneOf(words) => {
                 let said = value.as_str();
@@ -102,6 +105,7 @@ mod tests {
             (r#"{"breakroom":{"events":"yes"}}"#, "\"events\" is true or false"),
             (r#"{"breakroom":{"session":7}}"#, "\"session\" is a text"),
             (r#"{"breakroom":{"node":"2"}}"#, "\"node\" is a number"),
+            (r#"{"breakroom":{"nodes":0}}"#, "\"nodes\" is a number from 1 on"),
             (r#"{"breakroom":{"adapter":"x"}}"#, "\"adapter\" is an object"),
             (r#"{"breakroom":"observe"}"#, "\"breakroom\" is an object"),
             (r#"{"Breakroom":{}}"#, "\"Breakroom\" is written \"breakroom\""),

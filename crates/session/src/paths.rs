@@ -1,25 +1,37 @@
 //! Files that the engine knows under other paths than the clients do: in a container, on another machine, built elsewhere.
 //!
-//! Everything from and to an engine passes here, so inside the hub there are only the clients' paths. Without a map nothing
-//! is looked at. What is not said is guessed from the first file that is not there, if the driver finds the one that is meant.
+//! Everything from and to an engine passes here, so inside the hub there are only the clients' paths. Each engine has its
+//! own map: the members of a group may be on as many machines. Without a map nothing is looked at. What is not said is
+//! guessed from the first file that is not there, if the driver finds the one that is meant.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use breakroom_dap::{Edit, Envelope, Json, Message, Packet, walk};
 use memchr::memmem;
 use smallvec::SmallVec;
 
 use crate::edge::has_places;
+use crate::ids::NodeId;
 use crate::launch::Launch;
 use crate::node::Phase;
 use crate::session::Session;
 
-/// Finds the file here that a path of an engine means. `None` if that path is a file here, or nothing can be said.
+/// Finds the file here that a path of an engine means, at once: whoever has to look longer says so.
 #[derive(Clone)]
 pub struct Finder(pub Arc<Find>);
 
-type Find = dyn Fn(&str) -> Option<String> + Send + Sync;
+type Find = dyn Fn(&str) -> Search + Send + Sync;
+
+/// What came of looking for a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Search {
+    Found(String),
+    /// The path is a file here, or nothing can be said.
+    Nothing,
+    /// It is being looked for. Ask again when it is named again.
+    UnderWay,
+}
 
 impl std::fmt::Debug for Finder {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -30,7 +42,7 @@ impl std::fmt::Debug for Finder {
 /// More paths are not looked for: a program with so many that are not there is another machine's in every way.
 const MOST_ASKED: usize = 10_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Paths {
     pairs: Vec<Pair>,
     /// Paths that were looked for already.
@@ -56,6 +68,11 @@ impl Paths {
             }
         }
         paths
+    }
+
+    /// The same for another engine, which has looked for nothing yet.
+    pub fn inherited(&self) -> Paths {
+        Paths { pairs: self.pairs.clone(), asked: HashSet::new() }
     }
 
     fn to_client(&self, path: &str) -> Option<String> {
@@ -94,44 +111,73 @@ impl Paths {
 
 impl Session {
     /// A message of an engine in the clients' paths.
-    pub(crate) fn in_clients_paths(&mut self, message: Message) -> Message {
-        let looks = !self.paths.pairs.is_empty() || self.setup.find.is_some();
+    pub(crate) fn in_clients_paths(&mut self, node: NodeId, message: Message) -> Message {
+        let Some(known) = self.nodes.get(&node) else { return message };
+        let looks = !known.paths.pairs.is_empty() || self.setup.find.is_some();
         if !looks || !names_places(&message) || !with_paths(message.bytes()) {
             return message;
         }
         if let Some(Finder(find)) = self.setup.find.clone() {
-            self.guess(&message, &*find);
+            self.guess(node, &message, &*find);
         }
-        self.paths.incoming(message)
+        match self.nodes.get(&node) {
+            Some(known) => known.paths.incoming(message),
+            None => message,
+        }
     }
 
-    /// Looks for files that are not where the engine says they are.
-    fn guess(&mut self, message: &Message, find: &Find) {
+    /// Looks for files that are not where an engine says they are. What is found is true of that engine alone.
+    fn guess(&mut self, node: NodeId, message: &Message, find: &Find) {
+        let Some(known) = self.nodes.get_mut(&node) else { return };
+        let paths = &mut known.paths;
         let mut named = Vec::new();
         each_path(message, |path, _| {
-            let new = !self.paths.asked.contains(path) && self.paths.to_client(path).is_none();
-            if new && path.starts_with('/') && self.paths.asked.len() + named.len() < MOST_ASKED {
+            let new = !paths.asked.contains(path) && paths.to_client(path).is_none();
+            if new && path.starts_with('/') && paths.asked.len() + named.len() < MOST_ASKED {
                 named.push(path.to_owned());
             }
         });
+        let mut guessed = Vec::new();
         for path in named {
-            let known = !self.paths.asked.insert(path.clone()) || self.paths.to_client(&path).is_some();
-            let Some(pair) = find(&path).filter(|_| !known).and_then(|found| Pair::of(&path, &found)) else {
+            // What was guessed just now may be true of this one too, and it may be named twice.
+            if paths.asked.contains(&path) || paths.to_client(&path).is_some() {
                 continue;
+            }
+            let found = match find(&path) {
+                Search::UnderWay => continue,
+                Search::Found(found) => Pair::of(&path, &found),
+                Search::Nothing => None,
             };
-            let text = format!(
-                "{} is not here; taken to be {}. Say it with \"breakroom\": {{\"pathMap\": {{ENGINE: HERE}}}} if that is wrong.",
-                pair.engine, pair.client
-            );
-            self.paths.pairs.push(pair);
-            let clients: Vec<_> = self.clients.keys().copied().collect();
-            clients.into_iter().for_each(|client| self.say(client, &text));
-            let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
-            let alone =
-                self.nodes.values().filter(|node| !matches!(node.phase, Phase::Ended { .. })).count() == 1;
-            if ready && alone && matches!(self.launch, Launch::Sent { .. }) {
-                // They were told by paths that the engine does not know.
-                self.renew_breakpoints();
+            paths.asked.insert(path);
+            paths.pairs.extend(found.clone());
+            guessed.extend(found);
+        }
+        if !guessed.is_empty() {
+            guessed.iter().for_each(|pair| self.say_guess(node, pair));
+            self.tell_by_other_paths(node);
+        }
+    }
+
+    /// What several engines have in common is said once.
+    fn say_guess(&mut self, node: NodeId, pair: &Pair) {
+        let mut others = self.nodes.values().filter(|other| other.id != node);
+        if others.any(|other| other.paths.pairs.contains(pair)) {
+            return;
+        }
+        let text = format!(
+            "{} is not here; taken to be {}. Say it with \"breakroom\": {{\"pathMap\": {{ENGINE: HERE}}}} if that is wrong.",
+            pair.engine, pair.client
+        );
+        let clients: Vec<_> = self.clients.keys().copied().collect();
+        clients.into_iter().for_each(|client| self.say(client, &text));
+    }
+
+    /// An engine was told breakpoints by paths that it does not know.
+    fn tell_by_other_paths(&mut self, node: NodeId) {
+        let ready = self.nodes.get(&node).is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
+        if ready && matches!(self.launch, Launch::Sent { .. }) {
+            for (shelf, request) in self.ledger.tell_again(node) {
+                self.tell_engine(node, shelf, request);
             }
         }
     }
@@ -169,7 +215,8 @@ fn translated<'a>(path: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -
 }
 
 fn with_paths(bytes: &[u8]) -> bool {
-    memmem::find(bytes, b"\"path\"").is_some()
+    static PATH: LazyLock<memmem::Finder> = LazyLock::new(|| memmem::Finder::new(b"\"path\""));
+    PATH.find(bytes).is_some()
 }
 
 /// Whether `source` in it means a file.

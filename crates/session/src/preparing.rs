@@ -4,9 +4,9 @@
 //! because most of it is for a debuggee that there will only be afterwards; leaving, cancelling and the hub's own requests
 //! do not wait. What is prepared, and how, is the driver's business.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use breakroom_dap::{Json, Message, event, request};
+use breakroom_dap::{Edit, Json, Message, event, request};
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
@@ -23,12 +23,53 @@ const MOST_HELD: usize = 4 << 20;
 const NOT_HELD: [&str; 4] = ["initialize", "disconnect", "terminate", "cancel"];
 
 /// Whose words the request is that started the program.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum Wording {
     #[default]
     TheClients,
-    /// It names what was built, and not what the client named. These are the client's, as the driver was shown them.
-    Prepared(Value),
+    /// It names what was built, and not what the client named.
+    Prepared(Box<Original>),
+}
+
+/// A launch before it was prepared.
+#[derive(Debug, Clone)]
+pub(crate) struct Original {
+    /// What the driver was shown.
+    pub words: Value,
+    message: Message,
+}
+
+impl Original {
+    /// The launch with what the driver changed of the words. All else is as the client wrote it: in its order, with numbers
+    /// of any size, and with keys that it said twice.
+    pub fn with(&self, prepared: &Value) -> Message {
+        let command = self.message.command().unwrap_or_default();
+        let (Some(payload), Some(object)) = (self.message.payload(), prepared.as_object()) else {
+            return request(command, prepared.clone());
+        };
+        let written =
+            |key: &str, value: &[u8]| [Value::from(key).to_string().as_bytes(), b":", value].concat();
+        let mut members = Vec::new();
+        let mut told = BTreeSet::new();
+        for (key, value) in payload.members() {
+            let key = key.text();
+            let Some(now) = object.get(&*key) else { continue };
+            // The hub's own member held what the driver was not shown.
+            let same = self.words.get(&*key) == Some(now) && key != "breakroom";
+            match value.raw() {
+                Some(raw) if same => members.push(written(&key, raw)),
+                _ if told.contains(&*key) => {}
+                _ => members.push(written(&key, now.to_string().as_bytes())),
+            }
+            told.insert(key);
+        }
+        let added = object.iter().filter(|(key, _)| !told.contains(&***key));
+        members.extend(added.map(|(key, value)| written(key, value.to_string().as_bytes())));
+        let arguments = [b"{", &members.join(&b","[..])[..], b"}"].concat();
+        let edit = payload.span().map(|span| Edit::text(span, arguments));
+        let edited = self.message.edited(edit.into_iter().collect());
+        edited.unwrap_or_else(|_| request(command, prepared.clone()))
+    }
 }
 
 #[derive(Debug)]
@@ -42,8 +83,39 @@ pub(crate) struct Preparing {
     kind: Option<String>,
     /// What the driver was shown.
     words: Value,
-    held: VecDeque<(ClientId, Message)>,
-    held_bytes: usize,
+    held: Held,
+}
+
+/// What clients asked meanwhile, in order.
+#[derive(Debug, Default)]
+struct Held {
+    requests: VecDeque<(ClientId, Message)>,
+    bytes: usize,
+}
+
+impl Held {
+    fn has_room_for(&self, message: &Message) -> bool {
+        self.bytes + message.bytes().len() <= MOST_HELD
+    }
+
+    fn push(&mut self, client: ClientId, message: Message) {
+        self.bytes += message.bytes().len();
+        self.requests.push_back((client, message));
+    }
+
+    /// Takes out what is meant.
+    fn take(&mut self, is_meant: impl Fn(ClientId, &Message) -> bool) -> Vec<Message> {
+        let held = std::mem::take(self);
+        let mut taken = Vec::new();
+        for (client, message) in held.requests {
+            if is_meant(client, &message) {
+                taken.push(message);
+            } else {
+                self.push(client, message);
+            }
+        }
+        taken
+    }
 }
 
 impl Session {
@@ -58,8 +130,8 @@ impl Session {
         self.name = message.payload().map(name).unwrap_or_default();
         let words = arguments.clone();
         self.effect(Effect::Prepare { ticket, command: start.command(), arguments });
-        let (held, held_bytes) = (VecDeque::new(), 0);
-        let preparing = Preparing { ticket, client, seq, start, message, kind, words, held, held_bytes };
+        let held = Held::default();
+        let preparing = Preparing { ticket, client, seq, start, message, kind, words, held };
         self.launch = Launch::Preparing(Box::new(preparing));
     }
 
@@ -70,14 +142,16 @@ impl Session {
         // One that was called off may have been done just then.
         let Some(preparing) = self.take_preparing(|preparing| preparing.ticket == ticket) else { return };
         let Preparing { client, seq, start, message, kind: before, words, held, .. } = preparing;
-        self.wording =
-            if matches!(result, Ok(Some(_))) { Wording::Prepared(words) } else { Wording::TheClients };
+        self.wording = Wording::TheClients;
         let outcome = match result {
             Ok(None) => self.begin_launch(client, seq, start, message, LastWord::Fixed),
             Ok(Some(arguments)) => {
                 let same = kind(&arguments) == before.as_deref();
                 let last_word = if same { LastWord::Fixed } else { LastWord::Arguments };
-                self.begin_launch(client, seq, start, request(start.command(), arguments), last_word)
+                let original = Original { words, message };
+                let prepared = original.with(&arguments);
+                self.wording = Wording::Prepared(Box::new(original));
+                self.begin_launch(client, seq, start, prepared, last_word)
             }
             Err(reason) => Err(Failure::loud(FailureId::LaunchFailed, reason)),
         };
@@ -105,13 +179,11 @@ impl Session {
 
     pub(crate) fn put_off(&mut self, client: ClientId, message: Message) -> Result<(), Failure> {
         let Launch::Preparing(preparing) = &mut self.launch else { return Ok(()) };
-        let size = message.bytes().len();
-        if preparing.held_bytes + size > MOST_HELD {
+        if !preparing.held.has_room_for(&message) {
             let text = "too many requests wait already for the launch that is being prepared; ask again when it is done.";
             return Err(Failure::quiet(FailureId::EngineNotReading, text));
         }
-        preparing.held_bytes += size;
-        preparing.held.push_back((client, message));
+        preparing.held.push(client, message);
         Ok(())
     }
 
@@ -128,7 +200,7 @@ impl Session {
         self.settle_again(id, refusal);
         let Launch::Preparing(preparing) = &mut self.launch else { return };
         let (command, asked) = (preparing.start.command(), preparing.client == id);
-        for message in taken_from(&mut preparing.held, id) {
+        for message in preparing.held.take(|by, _| by == id) {
             let command = message.command().unwrap_or_default();
             let seq = FromClient(message.seq().unwrap_or(0));
             self.refuse(id, seq, command, &refusal(command));
@@ -149,12 +221,11 @@ impl Session {
             self.call_off(&cancelled);
             return true;
         }
-        let meant = |(by, message): &(ClientId, Message)| *by == client && message.seq() == Some(asked.0);
-        let Some(at) = preparing.held.iter().position(meant) else { return false };
-        let withdrawn = preparing.held.remove(at);
-        let command = withdrawn.as_ref().and_then(|(_, message)| message.command()).unwrap_or_default();
-        self.refuse(client, asked, command, &cancelled);
-        true
+        let withdrawn = preparing.held.take(|by, message| by == client && message.seq() == Some(asked.0));
+        for message in &withdrawn {
+            self.refuse(client, asked, message.command().unwrap_or_default(), &cancelled);
+        }
+        !withdrawn.is_empty()
     }
 
     fn take_preparing(&mut self, wanted: impl Fn(&Preparing) -> bool) -> Option<Preparing> {
@@ -173,21 +244,14 @@ impl Session {
         self.refuse(client, seq, start.command(), refusal);
     }
 
-    fn hear_again(&mut self, held: VecDeque<(ClientId, Message)>) {
-        for (client, message) in held {
+    fn hear_again(&mut self, held: Held) {
+        for (client, message) in held.requests {
             let there = self.clients.get(&client).is_some_and(|client| !client.is_leaving());
             if let (true, Some(command)) = (there, message.command().map(str::to_owned)) {
                 self.on_request(client, &command, message);
             }
         }
     }
-}
-
-/// Takes out what one client asked.
-fn taken_from(held: &mut VecDeque<(ClientId, Message)>, client: ClientId) -> Vec<Message> {
-    let (its, others) = std::mem::take(held).into_iter().partition::<Vec<_>, _>(|(by, _)| *by == client);
-    held.extend(others);
-    its.into_iter().map(|(_, message)| message).collect()
 }
 
 /// What the driver is shown: it may run programs and write files, and a token has no business there.

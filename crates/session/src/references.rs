@@ -79,7 +79,7 @@ impl Session {
         let Some(node) = self.nodes.get_mut(&target) else {
             return Ok(Life::Session);
         };
-        let thread = arguments.filter(|_| command == "stackTrace");
+        let thread = arguments.filter(|_| matches!(command, "stackTrace" | "exceptionInfo"));
         let Some(thread) = thread.and_then(|arguments| arguments.i64("threadId")) else {
             return Ok(node.threads.life_of_this_stop());
         };

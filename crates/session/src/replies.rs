@@ -1,4 +1,6 @@
 //! What the engine answers: each answer goes to the one who asked, once.
+//!
+//! What an answer means was noted when the question was sent (`node/pending`), so nothing is guessed from the answer itself.
 
 use breakroom_dap::references::{self, Reference};
 use breakroom_dap::view::Run;
@@ -10,23 +12,42 @@ use crate::edge;
 use crate::ids::{Asker, ClientId, NodeId};
 use crate::ledger::Counts;
 use crate::minted::Origin;
-use crate::node::{Purpose, Resumes, Then};
+use crate::node::{Pending, Purpose, Resumes, Then};
 use crate::session::Session;
 use crate::threads::Life;
 use crate::tidy;
 
 impl Session {
     pub(crate) fn on_response(&mut self, node: NodeId, request_seq: Option<i64>, message: Message) {
-        let owed = request_seq.and_then(|seq| self.nodes.get_mut(&node)?.answered(seq));
+        let Some(message) = self.unless_words_come(node, request_seq, message) else { return };
+        let owed = request_seq.and_then(|seq| Some((seq, self.nodes.get_mut(&node)?.answered(seq)?)));
         // Unknown, repeated or zero: dropped, never routed by guess.
-        let Some(pending) = owed else { return self.odd() };
+        let Some((seq, pending)) = owed else { return self.odd() };
+        let now = self.now;
+        let counts = self.nodes.get_mut(&node).and_then(|node| node.counts(now, seq, pending, &message));
+        let Some(pending) = counts else { return };
+        self.on_answer(node, pending, message);
+    }
+
+    /// An answer that counts, with what it was expected to mean.
+    pub(crate) fn on_answer(&mut self, node: NodeId, pending: Pending, message: Message) {
         let message = tidy::answer(&pending.command, message);
+        let message = if &*pending.command == "evaluate" {
+            self.honest(node, &pending.purpose, message)
+        } else {
+            message
+        };
         let Some((pending, message)) = self.tried(node, pending, message) else { return };
         let message = match &*pending.command {
-            "threads" => self.threads_answered(node, message),
+            "threads" => {
+                let message = self.named(node, message);
+                self.threads_answered(node, message)
+            }
             "initialize" => self.withdrawn(node, message),
+            "exceptionInfo" => self.panic_told(node, &pending.purpose, message),
             // Whatever an engine has against it, it is let go and the hub ends it (perl after a failed launch).
             "disconnect" => agreed("disconnect", message),
+            "launch" | "attach" => self.explained(node, message),
             _ => message,
         };
         let Envelope::Response { success, .. } = *message.envelope() else {
@@ -34,6 +55,7 @@ impl Session {
         };
         match pending.purpose {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
+            Purpose::Nobody if &*pending.command == "pause" && !success => self.not_pausing(node),
             Purpose::Nobody => {}
             Purpose::Restart => self.on_launched_again(node, (!success).then(|| why(&message))),
             Purpose::StartChild => {
@@ -45,8 +67,13 @@ impl Session {
             Purpose::Judgement(number) => {
                 self.on_judgement_answered(node, number, &pending.command, &message, success);
             }
+            Purpose::StepBegins => self.on_step_begins(node, message.payload().filter(|_| success)),
+            Purpose::Inside { thread } => self.on_inside(node, thread, message.payload().filter(|_| success)),
             Purpose::GoOn { stops, by } => self.on_went_on(node, &stops, by, &message, success),
             Purpose::Shelf(shelf) => self.on_shelf_answered(node, shelf, &message, success),
+            Purpose::Functions { names, telling } => {
+                self.on_functions_answered(node, (names, telling), &message, success);
+            }
             Purpose::End { asker } => {
                 if let Some((client, seq)) = asker {
                     self.answer(client, seq, &pending.command, None);

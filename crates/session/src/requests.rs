@@ -1,4 +1,6 @@
 //! What clients ask: which requests the hub answers itself, and how the others reach the engine.
+//!
+//! A request that nobody here knows is forwarded as it came. What is special about one is in the module of its concern.
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Envelope, Json, Message, ScanError};
@@ -11,7 +13,7 @@ use crate::edge;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::launch::{Launch, own_record};
-use crate::node::{Lane, Node, Pausing, Pending, Phase, Purpose, Then, Waiting};
+use crate::node::{Lane, Node, Pending, Phase, Purpose, Then, Waiting};
 use crate::reads::Ask;
 use crate::references::Resolved;
 use crate::session::Session;
@@ -89,12 +91,7 @@ impl Session {
                 Ok(())
             }
             "breakroom/focus" => self.focus(client, seq, message.payload()),
-            // What a program reads is its engine's business; one that does not know the request may die of it.
-            "breakroom/input" if self.nobody_takes_input() => Err(Failure::quiet(
-                FailureId::UnknownVerb,
-                "this debugger cannot give the program input; launch it in a terminal.",
-            )),
-            "breakroom/input" => self.forward(client, seq, command, message),
+            "breakroom/input" => self.give_input(client, seq, message),
             _ if command.starts_with("breakroom/") => self.ask_hub(client, seq, command, message.payload()),
             _ => self.forward(client, seq, command, message),
         };
@@ -105,11 +102,6 @@ impl Session {
 
     fn is_new(&self, client: ClientId) -> bool {
         self.clients.get(&client).is_some_and(|client| matches!(client.phase, ClientPhase::Connected))
-    }
-
-    /// Before there is an engine the request is refused like any other.
-    fn nobody_takes_input(&self) -> bool {
-        !self.nodes.is_empty() && !self.nodes.values().any(|node| node.capabilities.input)
     }
 
     fn may_act(&mut self, client: ClientId) -> bool {
@@ -139,6 +131,8 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         self.node_is_there(node, command)?;
+        self.refuse_core_file(node, command)?;
+        self.refuse_unclaimed(node, command)?;
         let mut resolved = self.resolve(node, command, message.payload())?;
         let edits = &mut resolved.edits;
         if let Some(client) = self.clients.get(&client) {
@@ -148,9 +142,14 @@ impl Session {
             let started = message.payload().and_then(|arguments| arguments.get("arguments"));
             edits.extend(started.map(own_record).transpose()?.flatten());
         }
+        if let (Life::Thread(thread, _), "stackTrace") = (resolved.life, command) {
+            self.look_below(node, thread);
+        }
         let then = if let Some(Kind::Resumes(pace)) = Known::of(command).map(|known| known.kind) {
-            self.begin_resume(node, client, resolved.life, pace, Run::of(message.payload()))?
-                .map_or(Then::Nothing, Then::Resumes)
+            let resumes = self.begin_resume(node, client, resolved.life, pace, Run::of(message.payload()))?;
+            self.note_step(node, command, pace, resumes);
+            resolved.edits.extend(self.leave_inside(node, command, &message));
+            resumes.map_or(Then::Nothing, Then::Resumes)
         } else if let Some(question) = self.question(node, command, &resolved, &message) {
             match self.reads.ask(question, Asker { client, seq }) {
                 Ask::Engine(read) => Then::Serves(read),
@@ -177,10 +176,12 @@ impl Session {
         };
         let pending =
             Pending { command: command.into(), purpose: Purpose::Client { client, seq, life, then } };
+        let stands = |node: &Node| node.threads.stands(Run::of(message.payload()).thread);
+        // Nothing comes of a pause of what stands, and a later stop would be taken for what was asked for.
+        if command == "pause" && !self.nodes.get(&node).is_some_and(stands) {
+            self.note_pause(client, node, Run::of(message.payload()).thread);
+        }
         if let Some(node) = self.nodes.get_mut(&node) {
-            if command == "pause" {
-                node.pausing = Pausing::Asked;
-            }
             if let Some(frame) = frame {
                 node.look_into(frame, command, life);
             }
@@ -308,7 +309,7 @@ impl Session {
         }
     }
 
-    /// `breakroom/focus`: which node is meant from now on if nobody says which.
+    /// `breakroom/focus`: which node this client means from now on if it names none. What others mean is not changed.
     fn focus(&mut self, client: ClientId, seq: FromClient, arguments: Option<Json>) -> Result<(), Failure> {
         let number = arguments.and_then(|arguments| arguments.i64("node"));
         let node = number.and_then(|number| u32::try_from(number).ok()).map(NodeId);
@@ -322,8 +323,9 @@ impl Session {
             );
             return Err(Failure::quiet(FailureId::BadArguments, text));
         };
-        self.active = Some(node);
-        self.ledger.homes.focus(node);
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.focus = Some(node);
+        }
         self.answer(client, seq, "breakroom/focus", None);
         Ok(())
     }

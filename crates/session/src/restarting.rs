@@ -13,20 +13,17 @@ use smallvec::SmallVec;
 
 use crate::amending::amended;
 use crate::amending::for_driver;
-use crate::ending::Ending;
+use crate::ending::{Ending, Fate, GRACE};
 use crate::failure::{Failure, FailureId};
 use crate::farewell::Farewell;
 use crate::ids::{Asker, ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::launch::{Launch, Start};
 use crate::node::{Configuration, Gate, Lane, Node, Pending, Phase, Purpose, Waiting};
-use crate::over::Over;
+use crate::over::{Bond, Over};
 use crate::preparing::Wording;
 use crate::session::Session;
 use crate::threads::Epoch;
-
-/// How long an engine may take to end by itself.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Whether an engine is being replaced.
 #[derive(Debug, Default)]
@@ -115,12 +112,13 @@ impl Session {
         let wanted = wanted.filter(|wanted| wanted.is_object());
         // An editor sends its own configuration, and that of one who joined says nothing about the program.
         // Neither does one that was prepared first: it names what was built, and not what is debugged.
-        let its_own = self.wording == Wording::TheClients;
+        let its_own = matches!(self.wording, Wording::TheClients);
         let launched = its_own && self.launched.as_ref().is_some_and(|(_, by)| *by == client);
         // One that has children would answer only when they are gone (js-debug), and nobody else ends them.
         let alone = !self.has_living_child();
-        if alone && self.root().is_some_and(|node| node.capabilities.restart && !node.coordinates()) {
-            let Some(root) = self.root else { return Ok(()) };
+        let own = |node: &mut Node| node.capabilities.restart && !node.coordinates();
+        let able = self.root.filter(|_| alone && self.root().is_some_and(own));
+        if let Some(root) = able.filter(|root| !self.has_used_up_input(*root)) {
             let launch = self.launch_again(wanted.filter(|_| launched), None)?;
             let message = self.with_arguments_of(&launch, root, &message);
             return self.forward_to(root, client, seq, "restart", message);
@@ -138,8 +136,11 @@ impl Session {
             return false;
         };
         let free = matches!(self.ending, Ending::No) && !self.restart.is_under_way();
-        if !free || self.root != Some(node) {
+        if !free {
             return false;
+        }
+        if self.root != Some(node) {
+            return self.child_wants_restart(node, message, wish);
         }
         match self.launch_again(None, Some(wish)) {
             Ok(launch) => {
@@ -207,11 +208,14 @@ impl Session {
     pub(crate) fn replace_by_restart(&mut self, by: Option<Asker>, launch: Message) {
         let Some(choice) = self.choice.clone() else { return };
         let Some(old) = self.root else { return };
+        // Before it is forgotten that the program stands still.
+        self.kill_programs(old);
         self.drop_judgement(old);
         self.part_with_children();
         self.part_with_everything(old);
         self.over = Over::Untold;
         self.exit = None;
+        self.bond = launch.payload().map(Bond::of).unwrap_or_default();
         let attached = self.launch.start() == Some(Start::Attach);
         let Some(node) = self.nodes.get_mut(&old) else { return };
         let configures = node.capabilities.configuration_done;
@@ -230,9 +234,11 @@ impl Session {
         let refusal = Failure::quiet(FailureId::EngineEnded, "the program is being restarted");
         self.answer_abandoned_by(old, owed, &refusal);
         self.forget_ended_references();
+        let paths = self.nodes.get(&old).map(|old| old.paths.clone()).unwrap_or_default();
         let new = self.new_node();
         self.root = Some(new);
         if let Some(node) = self.root() {
+            node.paths = paths;
             node.gate = Gate::UntilAnnounced;
             node.configuration = Configuration::Told;
         }
@@ -241,8 +247,9 @@ impl Session {
         self.restart = Restart::Ending { old, by, launch, choice };
         if gone {
             self.old_engine_is_gone(old);
+            self.forget_node(old);
         } else {
-            self.effect(Effect::StopEngine { node: old, grace: GRACE, release: false });
+            self.effect(Effect::StopEngine { node: old, grace: GRACE, debuggee: Fate::Ends });
         }
     }
 
@@ -257,6 +264,8 @@ impl Session {
     /// The children belong to the old program and end with it.
     fn part_with_children(&mut self) {
         for child in self.children() {
+            // Before it is forgotten that its program stands still.
+            self.kill_member(child);
             self.drop_judgement(child);
             self.take_leave(child);
             let owed = self.nodes.get_mut(&child).map(Node::abandon).unwrap_or_default();
@@ -290,9 +299,7 @@ impl Session {
     fn configure_from_ledger(&mut self, new: NodeId, configures: bool) {
         self.renew_breakpoints();
         if let Some(node) = self.nodes.get_mut(&new).filter(|_| configures) {
-            let done = request("configurationDone", json!({}));
-            let pending = Pending { command: "configurationDone".into(), purpose: Purpose::Nobody };
-            node.push(Lane::Normal, Waiting::new(done, SmallVec::new(), Some(pending)));
+            node.end_configuration(Purpose::Nobody);
         }
     }
 
@@ -301,8 +308,6 @@ impl Session {
         if !matches!(self.restart, Restart::Ending { old, .. } if old == gone) {
             return;
         }
-        // Nothing of it is asked for any more.
-        self.nodes.remove(&gone);
         if let Restart::Ending { by, launch, choice, .. } = std::mem::take(&mut self.restart)
             && let Some(node) = self.root
         {
@@ -334,7 +339,7 @@ impl Session {
             }
             Some(reason) => {
                 self.restart_failed(&reason);
-                self.effect(Effect::StopEngine { node, grace: Duration::ZERO, release: false });
+                self.effect(Effect::StopEngine { node, grace: Duration::ZERO, debuggee: Fate::Ends });
                 if let Some(node) = self.nodes.get_mut(&node) {
                     node.phase = Phase::Ending;
                 }

@@ -1,6 +1,9 @@
 //! Requests of the engine: to the launcher if it can, else the hub's own answer. Never to two, never twice.
+//!
+//! A child that is announced by `startDebugging` is opened in `children`; here are the others.
 
-use breakroom_dap::{Envelope, Json, Message, failure, response};
+use breakroom_dap::{Edit, Envelope, Json, Message, failure, response};
+use breakroom_habits::TerminalWord;
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -8,8 +11,13 @@ use crate::client::{Asked, Outgoing, Whose};
 use crate::failure::FailureId;
 use crate::ids::{ClientId, FromEngine, NodeId, Ticket, ToClient};
 use crate::io::{Effect, TerminalRequest};
+use crate::launch::{Launch, Start};
 use crate::node::{Lane, Waiting};
 use crate::session::Session;
+
+/// What a debugger is told that wants something started, and whose program was not.
+pub(crate) const NOT_FOR_ATTACHED: &str =
+    "nothing is started for a program that was attached to; launch it to let it start others";
 
 impl Session {
     pub(crate) fn on_reverse(&mut self, node: NodeId, message: Message) {
@@ -21,6 +29,13 @@ impl Session {
         if &*command == "startDebugging" {
             return self.on_start_debugging(node, seq, &message);
         }
+        if &*command == "runInTerminal" && !self.may_start_programs(node) {
+            return self.fail_reverse(node, seq, &command, NOT_FOR_ATTACHED);
+        }
+        let message = match self.nodes.get(&node).filter(|_| &*command == "runInTerminal") {
+            Some(node) => said_otherwise(message, &node.facts.starting.terminal_words),
+            None => message,
+        };
         let launcher = self.launcher.and_then(|launcher| self.clients.get_mut(&launcher));
         let able = launcher.filter(|client| match &*command {
             "runInTerminal" => client.declared.run_in_terminal,
@@ -28,14 +43,29 @@ impl Session {
         });
         match able {
             Some(client) if client.may_be_asked() => {
+                let in_terminal = &*command == "runInTerminal";
                 let asks = Some(Asked { whose: Whose::Engine { node, seq }, command });
                 client.send(Outgoing { message, edits: SmallVec::new(), asks });
+                if in_terminal {
+                    self.withdraw_input(node);
+                }
             }
             _ if &*command == "runInTerminal" => self.run_in_terminal(node, seq, message.payload()),
             _ => {
                 let text = format!("no client of this session can answer `{command}`");
                 self.fail_reverse(node, seq, &command, &text);
             }
+        }
+    }
+
+    /// Whether the node's program was started by us. One that is attached to may be anybody's, at any address: nothing
+    /// is run on its word, by us or by a client.
+    pub(crate) fn may_start_programs(&self, node: NodeId) -> bool {
+        let child = self.nodes.get(&node).and_then(|node| node.lineage.child());
+        match (child, &self.launch) {
+            (Some(child), _) => child.start == Start::Launch,
+            (None, Launch::Failed { .. }) => false,
+            (None, launch) => launch.start() != Some(Start::Attach),
         }
     }
 
@@ -62,6 +92,9 @@ impl Session {
             Ok(pid) => {
                 let body = json!({"processId": pid});
                 self.answer_engine(node, response(seq.0, "runInTerminal", Some(body)));
+                self.offer_input(node);
+                self.end_input_of_nobody(node);
+                self.expect_code_of_terminal(node);
             }
             Err(text) => self.fail_reverse(node, seq, "runInTerminal", &text),
         }
@@ -103,6 +136,19 @@ impl Session {
             node.push(Lane::Urgent, Waiting::new(message, SmallVec::new(), None));
         }
     }
+}
+
+/// The request with what the environment is to say otherwise.
+fn said_otherwise(message: Message, words: &[TerminalWord]) -> Message {
+    let env = message.payload().and_then(|arguments| arguments.get("env"));
+    let edit = |word: &TerminalWord| {
+        let value = env?.get(&word.variable)?;
+        let text = value.as_str().filter(|text| text.contains(&word.says))?;
+        let text = serde_json::Value::from(text.replace(&word.says, &word.instead));
+        Some(Edit::text(value.span()?, text.to_string()))
+    };
+    let edits: SmallVec<[Edit; 2]> = words.iter().filter_map(edit).collect();
+    if edits.is_empty() { message } else { message.edited(edits).unwrap_or(message) }
 }
 
 fn terminal_request(arguments: Option<Json>) -> TerminalRequest {

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::absence::{Attendance, LastLeave, Lost};
 use crate::again::Again;
+use crate::children::MOST_NODES;
 use crate::client::{Client, CloseReason, Next, Outgoing};
 use crate::ending::Ending;
 use crate::failure::{Failure, Show};
@@ -24,15 +25,16 @@ use crate::minted::Minted;
 use crate::node::{Node, Phase, Turn};
 use crate::numbers::Mint;
 use crate::outputs::Outputs;
-use crate::over::Over;
+use crate::over::{Bond, Over};
 use crate::paths::{Finder, Paths};
 use crate::picture::Told;
 use crate::preparing::Wording;
+use crate::progress;
 use crate::reads::Reads;
 use crate::restarting::Restart;
 use crate::tidy;
 use crate::tree::Child;
-use crate::verbs::Asked;
+use crate::verbs::Question;
 
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
@@ -86,6 +88,9 @@ pub struct Session {
     /// How the program ended, until that may be told: somebody of the tree still lives.
     pub(crate) exit: Option<Told>,
     pub(crate) over: Over,
+    pub(crate) bond: Bond,
+    /// As many nodes it may have at once.
+    pub(crate) most_nodes: usize,
     pub(crate) gatherings: BTreeMap<Gathering, Gathered>,
     pub(crate) last_gathering: u64,
     pub(crate) launch: Launch,
@@ -110,7 +115,6 @@ pub struct Session {
     /// What clients were told that an engine can do before there was one.
     pub(crate) promised: Map<String, Value>,
     pub(crate) wording: Wording,
-    pub(crate) paths: Paths,
     /// What the last engine said it can do, as the clients know it.
     pub(crate) last_capabilities: Option<Vec<u8>>,
     /// Clients that were lost and may come back.
@@ -122,11 +126,13 @@ pub struct Session {
     /// What people call the session: what the launch calls it, or its program.
     pub(crate) name: String,
     /// What the hub was asked for.
-    pub(crate) verbs: HashMap<Ticket, Asked>,
+    pub(crate) verbs: HashMap<Ticket, Question>,
     /// Terminals that the driver was asked for, and which request of which engine each answers.
     pub(crate) terminals: HashMap<Ticket, (NodeId, FromEngine)>,
     pub(crate) now: Time,
     effects: VecDeque<Effect>,
+    /// Ends of engines that are not to hear of it yet.
+    pub(crate) held_back: Vec<Effect>,
     last_node: u32,
     last_ticket: u32,
     last_judgement: u64,
@@ -146,6 +152,8 @@ impl Session {
             source_mint: Mint::of_sources(),
             exit: None,
             over: Over::default(),
+            bond: Bond::default(),
+            most_nodes: MOST_NODES,
             gatherings: BTreeMap::new(),
             last_gathering: 0,
             launch: Launch::Unasked,
@@ -163,7 +171,6 @@ impl Session {
             choice: None,
             launched: None,
             wording: Wording::default(),
-            paths: Paths::default(),
             last_capabilities: None,
             lost: Vec::new(),
             attendance: Attendance::default(),
@@ -174,6 +181,7 @@ impl Session {
             terminals: HashMap::new(),
             now: Time::default(),
             effects: VecDeque::new(),
+            held_back: Vec::new(),
             last_node: 0,
             last_ticket: 0,
             last_judgement: 0,
@@ -197,11 +205,13 @@ impl Session {
             Input::NodeFailed { node, reason } => self.on_node_failed(node, reason),
             Input::Engine { node, message } => self.on_engine(node, message),
             Input::NodeEnded { node, end } => self.on_node_ended(node, &end),
+            Input::ProgramsKilled { node } => self.programs_are_killed(node),
             Input::Output { node, category, text } => self.on_output(node, category, &text),
             Input::Stderr { node, text } => self.note_stderr(node, &text),
             Input::Prepared { ticket, result } => self.on_prepared(ticket, result),
             Input::Progress { ticket, text } => self.on_progress(ticket, &text),
             Input::Terminal { ticket, result } => self.on_terminal(ticket, result),
+            Input::TerminalEnded { node, code } => self.on_terminal_ended(node, code),
             Input::HubAnswered { ticket, result } => self.on_hub_answered(ticket, result),
             Input::Timer => self.on_timer(),
             Input::Killed { reason } => self.on_killed(&reason),
@@ -221,8 +231,9 @@ impl Session {
     pub fn poll_engine(&mut self, node: NodeId) -> Option<Packet> {
         loop {
             let now = self.now;
-            match self.nodes.get_mut(&node)?.next(now)? {
-                Turn::Send(packet) => return Some(self.paths.outgoing(packet)),
+            let known = self.nodes.get_mut(&node)?;
+            match known.next(now)? {
+                Turn::Send(packet) => return Some(known.paths.outgoing(packet)),
                 Turn::TooLate(pending) => self.too_late(node, pending),
             }
         }
@@ -236,6 +247,11 @@ impl Session {
     pub fn wants_engine(&self) -> bool {
         self.clients.is_empty()
             || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
+    }
+
+    /// Whether a client can be told more without being behind. One that is gone, or goes, keeps nobody waiting.
+    pub fn takes_more(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_none_or(|client| client.is_leaving() || !client.is_behind())
     }
 
     /// Whether a client hears nothing more but what waits for it already.
@@ -273,7 +289,11 @@ impl Session {
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) {
-        self.effects.push_back(effect);
+        match effect {
+            // Its connection would be closed, which it takes for the word to let its program go.
+            Effect::StopEngine { node, .. } if self.is_held(node) => self.held_back.push(effect),
+            effect => self.effects.push_back(effect),
+        }
     }
 
     pub(crate) fn new_node(&mut self) -> NodeId {
@@ -283,10 +303,11 @@ impl Session {
         id
     }
 
-    pub(crate) fn new_child(&mut self, child: Child) -> NodeId {
+    pub(crate) fn new_child(&mut self, child: Child, paths: Paths) -> NodeId {
         self.last_node += 1;
         let id = NodeId(self.last_node);
-        self.nodes.insert(id, Node::child(id, child));
+        self.nodes.insert(id, Node::child(id, child, paths));
+        self.wait_with_keeper(id);
         id
     }
 
@@ -345,7 +366,7 @@ impl Session {
         let Ok(message) = Message::from_engine(bytes) else {
             return self.odd();
         };
-        let message = self.in_clients_paths(message);
+        let message = self.in_clients_paths(node, message);
         let Some(known) = self.nodes.get_mut(&node) else { return };
         let message = known.source_numbers.of_message(message, &mut self.source_mint);
         match message.envelope() {
@@ -355,6 +376,10 @@ impl Session {
             }
             Envelope::Event { .. } => {
                 let message = known.thread_numbers.of_event(tidy::event(message), &mut self.thread_mint);
+                let message = match known.is_child() {
+                    true => progress::of_event(node, message),
+                    false => message,
+                };
                 let message = self.withdrawn(node, message);
                 self.on_event(node, message);
             }

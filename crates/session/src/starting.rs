@@ -1,17 +1,22 @@
 //! An engine from the wish for it to the point where it can be launched, and what happens if it never gets there.
+//!
+//! Clients are answered in its place until it speaks for itself. What is launched then is in `launch`.
 
 use std::time::Duration;
 
 use breakroom_dap::{Edit, Json, Message, request};
+use breakroom_habits::Part;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::amending::amended;
 use crate::client::{Outgoing, Phase as ClientPhase};
-use crate::ending::Ending;
+use crate::ending::{Ending, Fate};
+use crate::facts::EngineFacts;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, NodeId};
-use crate::io::{Effect, EngineChoice, EngineFacts, Part};
+use crate::inputs::with_input;
+use crate::io::{Effect, EngineChoice};
 use crate::joining::{Heard, Step};
 use crate::journal::Entry;
 use crate::launch::{Launch, Start};
@@ -41,6 +46,9 @@ impl Session {
             return;
         };
         let coordinates = facts.part == Part::Coordinates;
+        if !facts.breakpoints.judged.is_empty() {
+            self.ledger.judge(id, &facts.breakpoints.judged);
+        }
         let engine = facts.name.clone();
         node.facts = facts;
         node.phase = Phase::Initializing { until };
@@ -68,11 +76,17 @@ impl Session {
         }
         // netcoredbg sends a `capabilities` event even before this.
         node.capabilities.merge(answer.payload());
+        node.stdin = node.facts.stdin;
+        let answer = with_input(answer, node.stdin);
         if node.is_child() {
             node.phase = Phase::Ready { answer: answer.clone() };
+            if node.is_let_run() {
+                return self.start_child(id);
+            }
             self.note_filters(id, &answer);
             self.answer_initialize();
             self.announce();
+            self.tell_together();
             return self.start_child(id);
         }
         let answer = with_restart(answer);
@@ -107,6 +121,17 @@ impl Session {
             edits.extend(self.begin_entry(id, Start::of(command), &message));
         }
         let pending = Pending { command: command.into(), purpose };
+        self.note_core_file(id, &message);
+        match Start::of(command) {
+            Start::Attach => self.withdraw_input(id),
+            Start::Launch => {
+                self.guard_programs(id);
+                match self.reads_nothing(id) {
+                    true => self.withdraw_input(id),
+                    false => self.end_input_of_nobody(id),
+                }
+            }
+        }
         if let Some(node) = self.nodes.get_mut(&id) {
             node.push_first(Waiting::new(message, edits, Some(pending)));
         }
@@ -194,6 +219,9 @@ impl Session {
             node.phase = Phase::Ended { why: reason.clone() };
         }
         self.start_failed(id, &reason);
+        if self.root != Some(id) {
+            self.forget_node(id);
+        }
     }
 
     /// The engine lives but cannot be used.
@@ -203,7 +231,7 @@ impl Session {
         if self.nodes.get(&id).is_some_and(Node::is_child) {
             return self.child_failed(id, &reason);
         }
-        self.effect(Effect::StopEngine { node: id, grace: Duration::ZERO, release: false });
+        self.effect(Effect::StopEngine { node: id, grace: Duration::ZERO, debuggee: Fate::Ends });
         if let Some(node) = self.nodes.get_mut(&id) {
             node.phase = Phase::Ending;
         }

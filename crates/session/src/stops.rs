@@ -13,7 +13,8 @@ use crate::ids::{ClientId, NOBODY, NodeId};
 use crate::judgement::Trouble;
 use crate::judging::{Fate, engine_ids};
 use crate::ledger::Judge;
-use crate::node::{Hushed, Pausing};
+use crate::node::Hushed;
+use crate::paused::Pausing;
 use crate::session::Session;
 
 type Edits = SmallVec<[Edit; 2]>;
@@ -31,8 +32,11 @@ struct Cause<'a> {
 impl Session {
     /// A stop. If it overtook everything that would have told of the resume before it, that is told first.
     pub(crate) fn on_stopped(&mut self, node: NodeId, message: &Message) {
+        let begins = self.begins(node);
         let entry = self.as_entry(node, message);
-        let message = entry.as_ref().unwrap_or(message);
+        let begins = begins.filter(|_| entry.is_some());
+        let renamed = entry.or_else(|| self.as_pause(node, message)).or_else(|| self.as_panic(node, message));
+        let message = renamed.as_ref().unwrap_or(message);
         let Run { thread, all, .. } = Run::of(message.payload());
         let all = all.unwrap_or(false);
         self.note_hit(node, message);
@@ -45,7 +49,13 @@ impl Session {
             known.threads.on_stopped(thread, all);
         }
         self.forget_ended_references();
-        if let Fate::Told(trouble) = self.take_in(node, message, forbidden, resumer) {
+        let leaving = self.leaves(node, message);
+        let fate = match begins.filter(|_| forbidden.is_none()) {
+            Some(begins) => self.take_in_beginning(node, message, begins, resumer),
+            None if leaving.is_some() => self.take_in_leaving(node, message, leaving, resumer),
+            None => self.take_in(node, message, forbidden, resumer),
+        };
+        if let Fate::Told(trouble) = fate {
             let wanted = self.count_hits(node, &engine_ids(message.payload()));
             self.tell_stopped(node, message, resumer, &wanted, trouble.as_ref());
         }
@@ -87,6 +97,9 @@ impl Session {
         let Some(known) = self.nodes.get_mut(&node) else { return };
         known.hushed = Hushed::Nothing;
         known.pausing = Pausing::No;
+        known.stepping = None;
+        self.look_inside(node, message);
+        let Some(known) = self.nodes.get_mut(&node) else { return };
         let life = known.threads.life_of_this_stop();
         let found = references::by_name(message.bytes());
         let edits: Edits = self.mint(node, life, None, found).collect();
@@ -99,23 +112,24 @@ impl Session {
             Err(_) => self.note_event(node, "stopped", message),
         }
         self.active = Some(node);
+        self.clients.values_mut().for_each(|client| client.focus = None);
         for id in self.viewers(node) {
             let hit = self.hit_numbers(id, node, message, Some(wanted));
             let label = self.label_for(id, node);
             let explained = self.explain(Some(id), label.as_deref(), message, cause);
             let mut edits: Edits = edits.iter().cloned().chain(hit).chain(explained).collect();
-            let mut all = all.unwrap_or(false);
+            let all = all.unwrap_or(false);
             if label.is_some() {
                 edits.extend(flat::alone(message, "allThreadsStopped"));
-                if all {
-                    self.tell_stopped_with_all(id, node, thread);
-                }
-                all = false;
             }
             if let Some(client) = self.clients.get_mut(&id) {
-                client.belief(node).stopped(thread, all);
+                client.belief(node).stopped(thread, all && label.is_none());
             }
             self.tell_one(id, "stopped", message, edits);
+            // Behind it: whoever waits for a step to end takes the first stop for its own.
+            if all && label.is_some() {
+                self.tell_stopped_with_all(id, node, thread);
+            }
         }
     }
 
@@ -154,7 +168,7 @@ impl Session {
     ) -> Option<Edit> {
         let mine = viewer.is_some() && cause.wanted.iter().any(|(owner, _)| Some(*owner) == viewer);
         let mut owners: Vec<String> = Vec::new();
-        for (owner, _) in cause.wanted.iter().filter(|_| !mine) {
+        for (owner, _) in cause.wanted.iter().filter(|(owner, _)| !mine && *owner != NOBODY) {
             let name = self.name_of(*owner);
             if !owners.contains(&name) {
                 owners.push(name);

@@ -28,6 +28,11 @@ impl ThreadNumbers {
         self.0.has(number)
     }
 
+    /// A thread is gone. Its number is not given again, but need not be known any more.
+    pub fn forget(&mut self, number: i64, mint: &mut Mint) {
+        self.0.forget(number, mint);
+    }
+
     /// An event of the engine in numbers that clients can hold.
     pub fn of_event(&mut self, message: Message, mint: &mut Mint) -> Message {
         if !message.event_name().is_some_and(|name| EVENTS.contains(&name)) {

@@ -42,12 +42,12 @@ enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Resume {
     number: u64,
-    asked: Asked,
+    asked: Believed,
 }
 
 /// What was known of the thread when its resume was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum Believed {
     Stopped,
     /// It may stop before the engine comes to the request, which then ends that very stop.
     Running,
@@ -177,6 +177,11 @@ impl Threads {
         !matches!(state, State::Running { .. })
     }
 
+    /// Whether it is stopped, and nobody is about to let it run.
+    pub fn stands(&self, thread: Option<i64>) -> bool {
+        matches!(thread.map_or(self.others, |thread| self.state(thread)), State::Stopped { .. })
+    }
+
     /// The threads that were heard of by name.
     pub fn named(&self) -> impl Iterator<Item = i64> {
         self.known.keys().copied()
@@ -202,7 +207,8 @@ impl Threads {
             State::Running { by: Some(before), .. } if before != by => return Err(ResumedBy(before)),
             _ => {}
         }
-        let known = if matches!(asked, State::Stopped { .. }) { Asked::Stopped } else { Asked::Running };
+        let known =
+            if matches!(asked, State::Stopped { .. }) { Believed::Stopped } else { Believed::Running };
         let resume = Resume { number: self.next_epoch().0, asked: known };
         let begin = |state: &mut State| {
             if let State::Stopped { epoch } = *state {
@@ -255,6 +261,12 @@ impl Threads {
         self.stop = epoch;
     }
 
+    /// The hub leads a step on: it is one as it was.
+    pub fn step_goes_on(&mut self, thread: Option<i64>) {
+        let resume = Resume { number: self.next_epoch().0, asked: Believed::Running };
+        self.is_step(thread, resume);
+    }
+
     /// Threads stopped, which is not to be known yet: what was numbered while they ran means nothing any more.
     pub fn end_runs(&mut self, thread: Option<i64>, all: bool) {
         let next = self.next_epoch();
@@ -305,7 +317,7 @@ impl Threads {
                 *state = State::Running { epoch, by: None };
                 ran = true;
             }
-            State::Stopped { .. } | State::Resuming { .. } if committed.asked == Asked::Running => {
+            State::Stopped { .. } | State::Resuming { .. } if committed.asked == Believed::Running => {
                 *state = State::Running { epoch, by: None };
                 ran = true;
             }

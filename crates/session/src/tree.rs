@@ -3,16 +3,16 @@
 //! A node is one engine connection. The root is what was launched; every other was announced by its parent and opened by
 //! the hub (`children`). What a client sees of the tree is its own matter (`views`).
 
-use crate::ending::Debuggee;
+use crate::ending::Fate;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromEngine, NodeId, Time};
-use crate::io::Part;
 use crate::launch::Start;
 use crate::node::{Node, Phase};
 use crate::session::Session;
 use crate::source_numbers;
 
 use breakroom_dap::{Json, Message};
+use breakroom_habits::Part;
 
 /// Where a node stands in the tree.
 #[derive(Debug)]
@@ -26,14 +26,31 @@ pub(crate) struct Child {
     pub parent: NodeId,
     /// What its configuration calls it.
     pub name: String,
+    /// The type of its configuration.
+    pub kind: Option<String>,
     /// What its parent's engine knows it by, for messages.
     pub target: Option<String>,
     /// How it came to be debugged, which says what happens to it in the end. What a program starts shares its fate.
     pub start: Start,
     pub host: Host,
+    pub standing: Standing,
     /// What becomes of its program when its engine goes.
-    pub program: Debuggee,
+    pub program: Fate,
+    /// What it is started with, once it can be.
+    pub request: Message,
     pub stage: Stage,
+    /// Until when somebody may still come who was asked to open a session for it.
+    pub expected: Option<Time>,
+    /// What it is to be started with again when it is gone, as it asked for itself.
+    pub again: Option<Message>,
+}
+
+/// What is done about a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Debugged,
+    /// There is no room for it: it is brought to the point where its program runs, and left. No client sees it.
+    LetRun,
 }
 
 /// Whose engine debugs a child.
@@ -53,9 +70,9 @@ pub(crate) enum Stage {
         until: Option<Time>,
         /// The request of the parent's engine that waits for its connection.
         announced: Option<FromEngine>,
-        /// What it is started with, once it can be.
-        start: Message,
     },
+    /// It is configured, and has yet to answer the request that starts it.
+    Starting,
     Live,
     /// It has said its last word or was told to go. `until` is when it is not waited for any more.
     Leaving {
@@ -95,6 +112,17 @@ impl Node {
         !going
             && self.lineage.child().is_some_and(|child| !matches!(child.stage, Stage::Leaving { .. }))
             && !self.picture.is_over()
+            && !self.is_let_run()
+    }
+
+    /// Whether it is a child that is not debugged but only brought to the point where it runs.
+    pub fn is_let_run(&self) -> bool {
+        self.lineage.child().is_some_and(|child| child.standing == Standing::LetRun)
+    }
+
+    /// Whether another is to take its place.
+    fn comes_again(&self) -> bool {
+        self.lineage.child().is_some_and(|child| child.again.is_some())
     }
 
     /// Whether there is a process behind it, or will be, that is debugged through it and not only through its children.
@@ -119,7 +147,7 @@ impl Node {
 impl Session {
     /// Whether a child is there, or on its way.
     pub(crate) fn has_living_child(&self) -> bool {
-        self.nodes.values().any(Node::is_living_child)
+        self.nodes.values().any(|node| node.is_living_child() || node.comes_again())
     }
 
     /// Whether the node belongs to the tree as it is now: not one that was replaced, and not one that is gone.
@@ -143,11 +171,12 @@ impl Session {
         seen.map(|node| node.id).filter(|node| self.sees(client, *node)).collect()
     }
 
-    /// The node that a client means if it names none: the one that stopped last or was chosen, else the first.
+    /// The node that a client means if it names none: the one that stopped last or that it chose since, else the first.
     pub(crate) fn active(&self, client: ClientId) -> Result<NodeId, Failure> {
         let debugged = self.debugged(client);
-        let active = self.active.filter(|active| debugged.contains(active));
-        if let Some(node) = active.or(debugged.first().copied()) {
+        let chosen = self.clients.get(&client).and_then(|client| client.focus);
+        let meant = [chosen, self.active].into_iter().flatten().find(|node| debugged.contains(node));
+        if let Some(node) = meant.or(debugged.first().copied()) {
             return Ok(node);
         }
         let home = self.home(client);
@@ -165,7 +194,7 @@ impl Session {
     }
 
     /// The node whose thread this is.
-    fn home_of_thread(&self, thread: i64) -> Result<Option<NodeId>, Failure> {
+    pub(crate) fn home_of_thread(&self, thread: i64) -> Result<Option<NodeId>, Failure> {
         let has = |node: &&Node| node.thread_numbers.has(thread) && self.is_of_the_tree(node.id);
         if let Some(node) = self.nodes.values().find(has) {
             return Ok(Some(node.id));
@@ -186,6 +215,15 @@ impl Session {
         self.nodes.values().find(has).map(|node| node.id)
     }
 
+    /// The node that every request of a client is for, if there is no other. Most sessions have one engine, and nothing of a
+    /// request has to be read to know whose it is. Where there were others, a thread of theirs may still be named.
+    fn only_node(&self, client: ClientId) -> Option<NodeId> {
+        let is_alone = self.nodes.len() == 1 && self.thread_mint.has_given_none();
+        let (id, node) = self.nodes.iter().next().filter(|_| is_alone)?;
+        let debugs = self.root == Some(*id) && !node.coordinates();
+        (debugs && self.sees(client, *id)).then_some(*id)
+    }
+
     /// The node that a request is for.
     pub(crate) fn target(
         &self,
@@ -193,24 +231,27 @@ impl Session {
         command: &str,
         arguments: Option<Json>,
     ) -> Result<NodeId, Failure> {
+        if let Some(only) = self.only_node(client) {
+            return Ok(only);
+        }
         let mut named: Option<NodeId> = None;
         let mut is_two = |node: NodeId| *named.get_or_insert(node) != node;
         let several = arguments.and_then(|arguments| arguments.get("threadIds"));
         let threads = arguments.and_then(|arguments| arguments.get("threadId")).into_iter();
         let threads = threads.chain(several.into_iter().flat_map(Json::elements)).filter_map(Json::as_i64);
         let mut two = false;
-        // With one engine the engine itself judges what it is asked.
-        if self.nodes.len() > 1 {
-            for thread in threads {
-                match self.home_of_thread(thread)? {
-                    Some(node) => two |= is_two(node),
-                    // Nobody was given that number. Whoever debugs alone shall judge it.
-                    None if self.sees_several(client) => {
-                        let text = format!("`{command}`: there is no thread {thread}.");
-                        return Err(Failure::quiet(FailureId::StaleReference, text));
-                    }
-                    None => {}
+        // With one engine the engine itself judges what it is asked, but for numbers that it never heard of: one of a
+        // child that is gone must not become one of its own.
+        let is_ours = |thread: &i64| self.nodes.len() > 1 || self.thread_mint.gave(*thread);
+        for thread in threads.filter(is_ours) {
+            match self.home_of_thread(thread)? {
+                Some(node) => two |= is_two(node),
+                // Nobody was given that number. Whoever debugs alone shall judge it.
+                None if self.sees_several(client) => {
+                    let text = format!("`{command}`: there is no thread {thread}.");
+                    return Err(Failure::quiet(FailureId::StaleReference, text));
                 }
+                None => {}
             }
         }
         for reference in arguments.into_iter().flat_map(breakroom_dap::references::in_request) {

@@ -12,7 +12,7 @@ use crate::session::Session;
 
 /// Who waits for an answer of the hub, and to which request.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Question {
     by: Asker,
     command: Box<str>,
 }
@@ -34,7 +34,8 @@ impl Session {
                     let text = "`breakroom/kill` needs `session`: an id or a name, as in `breakroom ls`.";
                     Failure::quiet(FailureId::BadArguments, text)
                 };
-                Verb::Kill { session: session.ok_or_else(missing)?.into_owned() }
+                let session = session.ok_or_else(missing)?.into_owned();
+                Verb::Kill { session, by: self.name_of(client) }
             }
             _ => {
                 let text = format!("this hub has no `{command}`; it may be older than its client.");
@@ -42,19 +43,31 @@ impl Session {
             }
         };
         self.note_deed(client, command, arguments);
-        let ticket = self.new_ticket();
-        self.verbs.insert(ticket, Asked { by: Asker { client, seq }, command: command.into() });
+        let ticket = self.expect_answer(client, seq, command);
         self.effect(Effect::AskHub { ticket, verb });
         Ok(())
     }
 
+    /// Somebody waits for what the driver is about to be asked.
+    pub(crate) fn expect_answer(&mut self, client: ClientId, seq: FromClient, command: &str) -> Ticket {
+        let ticket = self.new_ticket();
+        self.verbs.insert(ticket, Question { by: Asker { client, seq }, command: command.into() });
+        ticket
+    }
+
     pub(crate) fn on_hub_answered(&mut self, ticket: Ticket, result: Result<Value, String>) {
         // Whoever asked may have left.
-        let Some(Asked { by: Asker { client, seq }, command }) = self.verbs.remove(&ticket) else { return };
+        let Some(Question { by: Asker { client, seq }, command }) = self.verbs.remove(&ticket) else {
+            return;
+        };
         match result {
-            Ok(body) => self.answer(client, seq, &command, Some(body)),
+            Ok(body) => self.answer(client, seq, &command, Some(body).filter(|body| !body.is_null())),
             Err(reason) => {
-                self.refuse(client, seq, &command, &Failure::quiet(FailureId::NoSuchSession, reason));
+                let id = match &*command {
+                    "breakroom/input" => FailureId::BadArguments,
+                    _ => FailureId::NoSuchSession,
+                };
+                self.refuse(client, seq, &command, &Failure::quiet(id, reason));
             }
         }
     }
@@ -63,7 +76,7 @@ impl Session {
     pub(crate) fn settle_verbs(&mut self, client: ClientId, refusal: &dyn Fn(&str) -> Failure) {
         let mut open: Vec<_> = self.verbs.extract_if(|_, asked| asked.by.client == client).collect();
         open.sort_by_key(|(ticket, _)| ticket.0);
-        for (_, Asked { by, command }) in open {
+        for (_, Question { by, command }) in open {
             self.refuse(by.client, by.seq, &command, &refusal(&command));
         }
     }

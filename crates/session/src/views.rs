@@ -10,7 +10,7 @@ use breakroom_dap::{Json, Message, event, request};
 use serde_json::{Value, json};
 use smallvec::SmallVec;
 
-use crate::client::{Asked, Client, Entry, Outgoing, Phase as ClientPhase, Whose};
+use crate::client::{Asked, Client, Errand, Outgoing, Phase as ClientPhase, Whose};
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, NodeId};
 use crate::node::{Node, Phase};
@@ -73,6 +73,7 @@ impl Session {
         if let Some(client) = self.clients.get_mut(&id) {
             client.view = View::Own { home, more: BTreeSet::new() };
         }
+        self.expect(node, None);
         Ok(())
     }
 
@@ -81,7 +82,7 @@ impl Session {
     fn keep_outside(&mut self, id: ClientId) {
         let launched = self.launcher == Some(id);
         if let Some(client) =
-            self.clients.get_mut(&id).filter(|client| client.entry == Entry::NotYet && !launched)
+            self.clients.get_mut(&id).filter(|client| client.errand == Errand::NotYet && !launched)
         {
             client.view = View::Outside;
         }
@@ -148,14 +149,12 @@ impl Session {
         }
     }
 
-    fn offer_to(&mut self, id: ClientId, child: NodeId) {
-        let Some(parent) = self.nodes.get(&child).and_then(|node| node.lineage.child()).map(|it| it.parent)
-        else {
-            return;
-        };
+    pub(crate) fn offer_to(&mut self, id: ClientId, child: NodeId) {
+        let Some(parent) = self.elder(child) else { return };
         let shown = |client: &Client| matches!(client.phase, ClientPhase::Configuring);
         let own = |client: &Client| matches!(client.view, View::Own { .. });
         let fits = self.clients.get(&id).is_some_and(|client| own(client) && shown(client));
+        let fits = fits && self.is_present(id);
         if !fits || !self.sees(id, parent) || self.sees(id, child) {
             return;
         }
@@ -175,6 +174,7 @@ impl Session {
         let command: Arc<str> = "startDebugging".into();
         let asks = Some(Asked { whose: Whose::Hub { child }, command });
         client.send(Outgoing { message, edits: SmallVec::new(), asks });
+        self.expect_soon(child);
     }
 
     /// What a client says to the hub's own `startDebugging`. One that will not open a session sees the child in the one
@@ -182,12 +182,19 @@ impl Session {
     pub(crate) fn on_offer_answered(&mut self, id: ClientId, child: NodeId, message: &Message) {
         let accepted = matches!(message.envelope(), breakroom_dap::Envelope::Response { success: true, .. });
         let lives = self.nodes.get(&child).is_some_and(Node::is_living_child);
-        if accepted || !lives {
-            return;
+        match accepted {
+            _ if !lives => {}
+            true => self.expect_soon(child),
+            false => self.show_child(id, child),
         }
+    }
+
+    /// Shows a child to a client in the session that it has.
+    pub(crate) fn show_child(&mut self, id: ClientId, child: NodeId) {
         let Some(client) = self.clients.get_mut(&id) else { return };
-        if let View::Own { more, .. } = &mut client.view {
-            more.insert(child);
+        let View::Own { more, .. } = &mut client.view else { return };
+        if !more.insert(child) {
+            return;
         }
         self.show_node(id, child);
         let grandchildren = |node: &&Node| node.lineage.child().is_some_and(|it| it.parent == child);

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 
 use super::{ANSWER, Ending, Next};
 use crate::failure::Failure;
-use crate::ids::{ClientId, FromClient};
+use crate::ids::{ClientId, FromClient, NodeId};
 use crate::launch::Start;
 use crate::node::{Lane, Node, Pending, Phase, Purpose, Then, Waiting};
 use crate::session::Session;
@@ -19,16 +19,16 @@ use crate::threads::Life;
 
 /// What becomes of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Debuggee {
+pub enum Fate {
     Ends,
-    /// It was launched by the engine and asked to be left running.
+    /// It was launched by the engine and asked to be left running: what the engine started is left alone.
     Lives,
 }
 
-impl Debuggee {
+impl Fate {
     /// What becomes of a program if nobody says anything about it: what was attached to goes on.
-    pub fn started_by(start: Option<Start>) -> Self {
-        if start == Some(Start::Attach) { Debuggee::Lives } else { Debuggee::Ends }
+    pub(crate) fn started_by(start: Option<Start>) -> Self {
+        if start == Some(Start::Attach) { Fate::Lives } else { Fate::Ends }
     }
 }
 
@@ -39,13 +39,16 @@ impl Session {
         &mut self,
         message: Message,
         purpose: Purpose,
-        children: Option<Debuggee>,
+        children: Option<Fate>,
         next: Next,
     ) {
         let terminates =
             matches!(next, Next::Terminate) || matches!(purpose, Purpose::End { asker: Some(_) });
         let command = if terminates { "terminate" } else { "disconnect" };
         let pending = Pending { command: command.into(), purpose };
+        if let (Some(root), Next::Terminate | Next::End { debuggee: Fate::Ends, .. }) = (self.root, next) {
+            self.kill_programs(root);
+        }
         let waits = self.ask_children_to_end(children, next);
         let lane = if waits { Lane::BehindChildren } else { Lane::Urgent };
         if let Some(node) = self.root() {
@@ -65,7 +68,7 @@ impl Session {
     }
 
     /// True if there are children that the root has to wait for.
-    fn ask_children_to_end(&mut self, said: Option<Debuggee>, next: Next) -> bool {
+    fn ask_children_to_end(&mut self, said: Option<Fate>, next: Next) -> bool {
         let until = match (&self.ending, next) {
             // They were asked already.
             (Ending::Children { until, .. }, _) => *until,
@@ -100,16 +103,16 @@ impl Session {
                 root.release();
                 self.roots_turn(next);
             }
-            None => self.stop_engine(Duration::ZERO, Debuggee::Ends),
+            None => self.stop_engine(Duration::ZERO, Fate::Ends),
         }
     }
 
     /// There is no root that could be asked to end.
     pub(super) fn end_without_root(&mut self) {
-        let next = Next::End { debuggee: Debuggee::Ends, patience: ANSWER };
+        let next = Next::End { debuggee: Fate::Ends, patience: ANSWER };
         let waits = matches!(self.ending, Ending::No) && self.ask_children_to_end(self.wished_fate(), next);
         if !waits {
-            self.stop_engine(Duration::ZERO, Debuggee::Ends);
+            self.stop_engine(Duration::ZERO, Fate::Ends);
         }
     }
 
@@ -126,6 +129,10 @@ impl Session {
         let home = self.home(client).filter(|_| ends);
         let node = home.and_then(|home| self.nodes.get_mut(&home)).filter(ready).map(|node| node.id);
         if let Some(node) = node {
+            let message = match self.kill_members_programs(node) {
+                Fate::Lives => request("disconnect", json!({"restart": false, "terminateDebuggee": false})),
+                Fate::Ends => message,
+            };
             self.sees_off(node, until);
             let life = Life::Session;
             let purpose = Purpose::Client { client, seq, life, then: Then::Nothing };
@@ -138,6 +145,19 @@ impl Session {
         self.settle(client);
         self.answer(client, seq, "disconnect", None);
         self.leave(client);
+    }
+
+    /// What a child is that has no engine of its own only its server knows: the processes of others are below it too.
+    fn kill_members_programs(&mut self, child: NodeId) -> Fate {
+        let fate = if self.is_spared(child) { Fate::Lives } else { Fate::Ends };
+        if let Some(node) = self.nodes.get_mut(&child).filter(|node| node.has_own_engine()) {
+            match (fate, node.lineage.child_mut()) {
+                (Fate::Lives, Some(child)) => child.program = Fate::Lives,
+                (Fate::Lives, None) => {}
+                (Fate::Ends, _) => self.kill_programs(child),
+            }
+        }
+        fate
     }
 
     /// `terminate` of a client that is in the session for one child.
@@ -154,12 +174,13 @@ impl Session {
             self.answer(client, seq, "terminate", None);
             return Ok(());
         };
-        let id = node.id;
-        if node.capabilities.terminate {
+        let (id, terminates) = (node.id, node.capabilities.terminate);
+        let ends = self.kill_members_programs(id) == Fate::Ends;
+        if terminates && ends {
             return self.forward_to(id, client, seq, "terminate", message);
         }
         self.sees_off(id, until);
-        let disconnect = request("disconnect", json!({"terminateDebuggee": true}));
+        let disconnect = request("disconnect", json!({"terminateDebuggee": ends}));
         let purpose = Purpose::End { asker: Some((client, seq)) };
         let pending = Pending { command: "terminate".into(), purpose };
         if let Some(node) = self.nodes.get_mut(&id) {

@@ -8,7 +8,8 @@ use breakroom_dap::{Edit, Json, Message};
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::ids::{Asker, ClientId, FromClient, NodeId};
+use super::Patience;
+use crate::ids::{Asker, ClientId, FromClient, NodeId, Time};
 
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions {
@@ -28,16 +29,30 @@ struct Ask {
     asker: Asker,
     /// The engines that have not answered it.
     owed: Vec<NodeId>,
-    /// What one of the others said.
-    refusal: Option<Message>,
+    /// When it is answered without them, if they are not the only one.
+    until: Time,
+    /// Which of the others refused it, and how.
+    refusal: Option<Refusal>,
+}
+
+type Refusal = (NodeId, Message);
+
+/// A request that is answered without an engine that was asked.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub asker: Asker,
+    /// What one engine said against it, if none agreed.
+    pub refusal: Option<Refusal>,
+    /// The engines that may agree to it yet.
+    pub owed: Vec<NodeId>,
 }
 
 /// What came of a client's new filters.
 #[derive(Debug)]
 pub(crate) enum FiltersOutcome {
     Tell(Vec<(NodeId, Message)>),
-    /// Nobody need be told, and this is what was answered before, if anything was.
-    Known(Option<Value>),
+    /// Nobody is waited for: this is what was answered before, if anything was, and these must be told.
+    Known(Option<Value>, Vec<(NodeId, Message)>),
 }
 
 /// Whether an engine's answer is the one that the asker waits for.
@@ -50,7 +65,7 @@ pub(crate) enum Counts {
 
 impl Exceptions {
     /// What the engines are told when this client wants that: its own words, if nobody else wants more.
-    pub fn set(&mut self, asker: Asker, message: Message) -> FiltersOutcome {
+    pub fn set(&mut self, asker: Asker, message: Message, patience: &Patience) -> FiltersOutcome {
         let Asker { client, seq } = asker;
         match self.wants.iter_mut().find(|(owner, _)| *owner == client) {
             Some((_, wanted)) => wanted.push((seq, message.clone())),
@@ -71,12 +86,14 @@ impl Exceptions {
                 None => {}
             }
         }
-        if tell.is_empty() {
+        let sole = self.told.len() == 1;
+        let owed = tell.iter().map(|(node, _)| *node).filter(|node| sole || !patience.deaf.contains(node));
+        let owed: Vec<NodeId> = owed.collect();
+        if owed.is_empty() {
             self.agreed(client, seq);
-            return FiltersOutcome::Known(known.filter(|answer| !answer.is_null()));
+            return FiltersOutcome::Known(known.filter(|answer| !answer.is_null()), tell);
         }
-        let owed = tell.iter().map(|(node, _)| *node).collect();
-        self.asks.push(Ask { asker, owed, refusal: None });
+        self.asks.push(Ask { asker, owed, until: patience.until, refusal: None });
         FiltersOutcome::Tell(tell)
     }
 
@@ -111,7 +128,7 @@ impl Exceptions {
         let ask = &mut self.asks[at];
         ask.owed.retain(|owed| *owed != node);
         if !success && !ask.owed.is_empty() {
-            ask.refusal = Some(answer.clone());
+            ask.refusal = Some((node, answer.clone()));
             return Counts::No;
         }
         self.asks.remove(at);
@@ -125,6 +142,12 @@ impl Exceptions {
     pub fn give_up(&mut self, asker: Asker) -> bool {
         let at = self.asks.iter().position(|ask| ask.asker == asker);
         at.map(|at| self.asks.remove(at)).is_some()
+    }
+
+    /// Whether anybody wants to hear of any. Of one filter the engines know nothing, if it is the hub's own.
+    pub fn any_but(&self, own: Option<&str>) -> bool {
+        let named = |wanted| filters(wanted).chain(options(wanted).map(|option| option["filterId"].clone()));
+        self.last().flat_map(named).any(|named| own.is_none_or(|own| named != own))
     }
 
     /// Which filters an engine knows.
@@ -146,15 +169,38 @@ impl Exceptions {
     }
 
     /// Nothing more comes from an engine. Who waited only for it, with what another one said against it.
-    pub fn dismiss(&mut self, node: NodeId) -> Vec<(Asker, Option<Message>)> {
+    pub fn dismiss(&mut self, node: NodeId) -> Vec<Settled> {
         self.told.remove(&node);
         self.known.remove(&node);
         self.asks.iter_mut().for_each(|ask| ask.owed.retain(|owed| *owed != node));
-        let done: Vec<_> = self.asks.extract_if(.., |ask| ask.owed.is_empty()).collect();
+        self.settle(|ask| ask.owed.is_empty())
+    }
+
+    /// When somebody has waited long enough. A sole engine is waited for as long as it takes.
+    pub fn deadline(&self) -> Option<Time> {
+        let asks = self.asks.iter().filter(|_| self.told.len() > 1);
+        asks.map(|ask| ask.until).min()
+    }
+
+    /// Who has waited long enough for one of several engines.
+    pub fn settle_in_time(&mut self, now: Time) -> Vec<Settled> {
+        let several = self.told.len() > 1;
+        self.settle(|ask| several && ask.until <= now)
+    }
+
+    fn settle(&mut self, done: impl Fn(&Ask) -> bool) -> Vec<Settled> {
+        let done: Vec<_> = self.asks.extract_if(.., |ask| done(ask)).collect();
         for Ask { asker, .. } in done.iter().filter(|ask| ask.refusal.is_none()) {
             self.agreed(asker.client, asker.seq);
         }
-        done.into_iter().map(|ask| (ask.asker, ask.refusal)).collect()
+        done.into_iter().map(|Ask { asker, owed, refusal, .. }| Settled { asker, refusal, owed }).collect()
+    }
+
+    /// What these engines must be told, since they may agree to something that its owner was told is refused.
+    pub fn put_right(&self, nodes: &[NodeId]) -> Vec<(NodeId, Message)> {
+        let mut told = if self.wants.is_empty() { self.for_each(&nothing()) } else { self.all() };
+        told.retain(|(node, _)| nodes.contains(node));
+        told
     }
 
     pub fn hand_over(&mut self, from: ClientId, to: ClientId) {
@@ -197,8 +243,7 @@ impl Exceptions {
         if !left.iter().any(|(_, left)| filters(left).next().is_some() || options(left).next().is_some()) {
             return Vec::new();
         }
-        let nothing = breakroom_dap::request("setExceptionBreakpoints", serde_json::json!({"filters": []}));
-        if self.wants.is_empty() { self.for_each(&nothing) } else { self.all() }
+        if self.wants.is_empty() { self.for_each(&nothing()) } else { self.all() }
     }
 
     /// What everybody wants, in the words of the last. Nothing if nobody ever wanted anything.
@@ -253,6 +298,10 @@ impl Exceptions {
     }
 }
 
+fn nothing() -> Message {
+    breakroom_dap::request("setExceptionBreakpoints", serde_json::json!({"filters": []}))
+}
+
 /// The same request without the filters that an engine does not know.
 fn only(known: &[String], message: &Message) -> Message {
     let is_known = |name: &Value| name.as_str().is_some_and(|name| known.iter().any(|known| known == name));
@@ -268,6 +317,14 @@ fn only(known: &[String], message: &Message) -> Message {
         edits
     });
     edits.and_then(|edits| message.edited(edits).ok()).unwrap_or_else(|| message.clone())
+}
+
+/// The same request without a filter, if it has it.
+pub(crate) fn without(name: &str, message: &Message) -> Option<Message> {
+    let named = filters(message).chain(options(message).map(|option| option["filterId"].clone()));
+    let named: Vec<String> = named.filter_map(|named| named.as_str().map(str::to_owned)).collect();
+    let others: Vec<String> = named.iter().filter(|named| *named != name).cloned().collect();
+    (others.len() < named.len()).then(|| only(&others, message))
 }
 
 /// What a request or an answer carries, however it is written.
@@ -311,11 +368,15 @@ mod tests {
         Asker { client: ClientId(client), seq: FromClient(seq) }
     }
 
+    fn patience() -> Patience {
+        Patience { until: Time::default(), deaf: Vec::new() }
+    }
+
     /// What the engines are told because a client wants that.
     fn set(exceptions: &mut Exceptions, asker: Asker, arguments: Value) -> Vec<(NodeId, Value)> {
-        match exceptions.set(asker, wants(arguments)) {
+        match exceptions.set(asker, wants(arguments), &patience()) {
             FiltersOutcome::Tell(told) => read(told),
-            FiltersOutcome::Known(_) => Vec::new(),
+            FiltersOutcome::Known(..) => Vec::new(),
         }
     }
 
@@ -410,12 +471,15 @@ mod tests {
         set(&mut exceptions, asker(1, 1), json!({"filters": ["raised"]}));
         exceptions.answered(one, asker(1, 1), &Value::Null, &answer(), false);
         let done = exceptions.dismiss(two);
-        assert!(matches!(done[..], [(_, Some(_))]), "the other one had refused: {done:?}");
+        assert!(
+            matches!(done[..], [Settled { refusal: Some(_), .. }]),
+            "the other one had refused: {done:?}"
+        );
         exceptions.failed(ClientId(1), FromClient(1));
         set(&mut exceptions, asker(1, 2), json!({"filters": ["raised"]}));
-        assert!(matches!(exceptions.dismiss(one)[..], [(_, None)]));
-        let nobody = exceptions.set(asker(1, 3), wants(json!({"filters": ["all"]})));
-        assert!(matches!(nobody, FiltersOutcome::Known(None)));
+        assert!(matches!(exceptions.dismiss(one)[..], [Settled { refusal: None, .. }]));
+        let nobody = exceptions.set(asker(1, 3), wants(json!({"filters": ["all"]})), &patience());
+        assert!(matches!(nobody, FiltersOutcome::Known(None, _)));
         let told = exceptions.admit(NodeId(3)).map(|message| arguments_of(&message));
         assert_eq!(told, Some(json!({"filters": ["all"]})));
     }

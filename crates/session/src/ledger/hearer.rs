@@ -26,6 +26,16 @@ pub(crate) struct Hearer {
     refused: Vec<Merged>,
     /// The last list that it refused: saying it again would change nothing.
     declined: Option<Vec<Merged>>,
+    understood: Understood,
+}
+
+/// Whether an engine could know which file is meant by what it was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Understood {
+    #[default]
+    Yes,
+    /// It was told by a path that is none of its own.
+    No,
 }
 
 #[derive(Debug)]
@@ -37,7 +47,7 @@ struct Telling {
 }
 
 /// What came of a telling.
-pub(crate) struct Heard {
+pub(crate) struct Hearing {
     pub revision: Revision,
     pub wants: Wants,
     /// Whether it was never told anything before.
@@ -64,6 +74,24 @@ impl Hearer {
 
     pub fn into_told(self) -> Option<Vec<Merged>> {
         self.told
+    }
+
+    /// It was told by a name that it does not know.
+    pub fn misunderstood(&mut self) {
+        self.understood = Understood::No;
+    }
+
+    pub fn has_misunderstood(&self) -> bool {
+        self.understood == Understood::No
+    }
+
+    /// What it said to a name that it does not know says nothing about the file.
+    pub fn starts_over(&mut self) {
+        if std::mem::take(&mut self.understood) == Understood::No {
+            self.renewed = self.told.take();
+            self.refused.clear();
+            self.declined = None;
+        }
     }
 
     /// What the engine was told and what it is being told.
@@ -109,7 +137,7 @@ impl Hearer {
     }
 
     /// It agreed. js-debug says nothing about a list that it knows already: what it said before still holds.
-    pub fn agreed(&mut self, elements: &[Json]) -> Option<Heard> {
+    pub fn agreed(&mut self, elements: &[Json]) -> Option<Hearing> {
         let Telling { union, wants, revision } = self.telling.take()?;
         let fresh = self.told.is_none();
         self.declined = None;
@@ -123,7 +151,7 @@ impl Hearer {
         self.left.extend(before);
         let now = self.told.as_deref().unwrap_or_default();
         self.left.retain(|left| !now.iter().any(|merged| merged.place == left.place));
-        Some(Heard { revision, wants, fresh, renewed: self.renewed.take() })
+        Some(Hearing { revision, wants, fresh, renewed: self.renewed.take() })
     }
 
     /// Whether there is a line in which it has no breakpoint any more.
@@ -137,7 +165,7 @@ impl Hearer {
     }
 
     /// It refused, and has what it had before.
-    pub fn declined(&mut self, reason: &str) -> Option<Heard> {
+    pub fn declined(&mut self, reason: &str) -> Option<Hearing> {
         let Telling { union, wants, revision } = self.telling.take()?;
         let fresh = self.told.is_none();
         let is_told = |merged: &Merged| self.told().iter().any(|told| told.says_the_same_as(merged));
@@ -145,7 +173,7 @@ impl Hearer {
         let refused = |merged| Merged { answer: Some(Answer::refusal(reason)), ..merged };
         self.refused.extend(new.into_iter().map(refused));
         self.declined = Some(union);
-        Some(Heard { revision, wants, fresh, renewed: self.renewed.take() })
+        Some(Hearing { revision, wants, fresh, renewed: self.renewed.take() })
     }
 
     /// Keeps of what it refused only what still stands and nobody is asking for again.

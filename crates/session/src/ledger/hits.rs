@@ -1,4 +1,6 @@
 //! Which breakpoints a stop hit, whose they are, and how often they were.
+//!
+//! Whether anybody is told of the stop is not decided here.
 
 use bytes::Bytes;
 
@@ -35,6 +37,17 @@ impl Ledger {
     /// Whether this engine has any breakpoint anywhere.
     pub fn has_any(&self, node: NodeId) -> bool {
         self.shelves.values().filter_map(|shelf| shelf.hearer(node)).any(|hearer| !hearer.told().is_empty())
+    }
+
+    /// Whether it has any, or is to be told one.
+    pub fn will_have_any(&self, node: NodeId) -> bool {
+        let hearers = self.shelves.values().filter_map(|shelf| shelf.hearer(node));
+        hearers.flat_map(Hearer::known).next().is_some()
+    }
+
+    /// Whether this engine has an answer to give, and so breakpoints whose numbers nobody knows yet.
+    pub fn is_telling(&self, node: NodeId) -> bool {
+        self.shelves.values().filter_map(|shelf| shelf.hearer(node)).any(|hearer| !hearer.is_idle())
     }
 
     /// What an engine says was hit, by its own numbers.

@@ -1,7 +1,10 @@
 //! The breakpoints that the engine is told: everybody's as one list, and what it answered to each.
+//!
+//! Two owners on the same terms are one breakpoint. What becomes of terms that differ depends on the kind: [`Differing`].
 
 use breakroom_dap::json::{Json, removal};
 use breakroom_dap::{Edit, With};
+use breakroom_habits::Term;
 use bytes::Bytes;
 
 use super::pending::rejection;
@@ -70,12 +73,18 @@ pub(crate) struct Answer {
 }
 
 /// Everybody's breakpoints as one list for one engine. `told` is what it knows: hits that the hub has begun to count
-/// there it goes on counting, because an engine would begin anew.
-pub(crate) fn union(wants: &Wants, node: NodeId, differing: Differing, told: &[Merged]) -> Vec<Merged> {
+/// there it goes on counting, because an engine would begin anew. `judged` are the terms that it is never told.
+pub(crate) fn union(
+    wants: &Wants,
+    node: NodeId,
+    differing: Differing,
+    judged: &[Term],
+    told: &[Merged],
+) -> Vec<Merged> {
     let counted =
         |place: &Place| told.iter().any(|merged| merged.place == *place && merged.judge == Judge::Hub);
     let each = wants.iter().flat_map(|(owner, list)| list.iter().map(move |wanted| (*owner, wanted)));
-    let mut union: Vec<Told> = Vec::new();
+    let mut union: Vec<Draft> = Vec::new();
     for (owner, Wanted { spec, hits, .. }) in each.filter(|(_, wanted)| wanted.is_for(node)) {
         match union.iter_mut().find(|known| known.merged.place == spec.place) {
             Some(known) if known.first.terms != spec.terms && differing == Differing::HubJudges => {
@@ -89,8 +98,10 @@ pub(crate) fn union(wants: &Wants, node: NodeId, differing: Differing, told: &[M
                     judge: Judge::Engine,
                     answer: None,
                 };
-                let mut new = Told { merged, first: spec, owner };
-                if spec.terms.hits.is_some() && *hits > 0 && counted(&spec.place) {
+                let mut new = Draft { merged, first: spec, owner };
+                if spec.terms.has_any(judged)
+                    || spec.terms.hits.is_some() && *hits > 0 && counted(&spec.place)
+                {
                     new.is_judged_by_the_hub();
                 }
                 union.push(new);
@@ -107,13 +118,13 @@ pub(crate) fn union(wants: &Wants, node: NodeId, differing: Differing, told: &[M
 }
 
 /// One breakpoint of the engine in the making, with the first who wanted it.
-struct Told<'a> {
+struct Draft<'a> {
     merged: Merged,
     first: &'a Spec,
     owner: ClientId,
 }
 
-impl Told<'_> {
+impl Draft<'_> {
     fn is_judged_by_the_hub(&mut self) {
         self.merged.raw = self.first.plain();
         self.merged.judge = Judge::Hub;
@@ -121,8 +132,8 @@ impl Told<'_> {
 
     /// Whether the engine puts it into the line of another owner's breakpoint on other terms. It may keep only one of them,
     /// and then nobody but the hub can tell the owners apart. Places within a line engines tell apart themselves.
-    fn meets(&self, other: &Told, told: &[Merged]) -> bool {
-        let stands = |it: &Told| match it.merged.place {
+    fn meets(&self, other: &Draft, told: &[Merged]) -> bool {
+        let stands = |it: &Draft| match it.merged.place {
             Place::Line { column: None, .. } => {
                 told.iter().find(|known| known.place == it.merged.place).and_then(Merged::line)
             }

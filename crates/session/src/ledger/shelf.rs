@@ -11,12 +11,13 @@ use std::collections::BTreeMap;
 
 use breakroom_dap::Message;
 use breakroom_dap::json::Json;
+use breakroom_habits::Term;
 use bytes::Bytes;
 
-use super::hearer::{By, Heard, Hearer, Revision};
+use super::hearer::{By, Hearer, Hearing, Revision};
 use super::merged::{Differing, Merged, Wanted, Wants, same, union};
 use super::spec::{Place, Spec};
-use super::{Outcome, Patience, ShelfId};
+use super::{Judged, Outcome, Patience, ShelfId};
 use crate::ids::{Asker, ClientId, NodeId, Time};
 use answers::list;
 pub(crate) use answers::{Answered, Changed, Listed, Reply};
@@ -26,6 +27,7 @@ pub(crate) struct Shelf {
     pub(super) wants: Wants,
     differing: Differing,
     audience: Audience,
+    judged: Judged,
     /// The path under which the source was first named, and how.
     spelling: Option<(String, Bytes)>,
     /// The last list of a client as it came; what a sole owner sends is told in its own words.
@@ -80,9 +82,20 @@ pub(crate) enum Request {
 }
 
 impl Shelf {
-    pub fn new(id: &ShelfId, nodes: impl Iterator<Item = NodeId>) -> Self {
-        let hearers = nodes.filter(|node| id.is_for(*node)).map(|node| (node, Hearer::default())).collect();
-        Shelf { differing: id.differing(), audience: id.audience(), hearers, ..Shelf::default() }
+    pub fn new(id: &ShelfId, nodes: &[NodeId], judged: &Judged) -> Self {
+        let nodes = nodes.iter().filter(|node| id.is_for(**node));
+        Shelf {
+            differing: id.differing(),
+            audience: id.audience(),
+            judged: judged.clone(),
+            hearers: nodes.map(|node| (*node, Hearer::default())).collect(),
+            ..Shelf::default()
+        }
+    }
+
+    /// The hub judges these terms in the place of an engine.
+    pub fn judge(&mut self, node: NodeId, terms: &[Term]) {
+        self.judged.insert(node, terms.to_vec());
     }
 
     pub fn set(
@@ -140,7 +153,8 @@ impl Shelf {
     }
 
     fn union(&self, node: NodeId, hearer: &Hearer) -> Vec<Merged> {
-        let whole = union(&self.wants, node, self.differing, hearer.told());
+        let judged = self.judged.get(&node).map(Vec::as_slice).unwrap_or_default();
+        let whole = union(&self.wants, node, self.differing, judged, hearer.told());
         // A sole engine's refusal is its owner's failure, and what is left after that is told as a whole.
         if self.hearers.len() > 1 { hearer.bearable(whole) } else { whole }
     }
@@ -167,6 +181,7 @@ impl Shelf {
 
     /// `None` if nobody ever asked for anything here.
     fn tell(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
+        self.hearers.get_mut(&node)?.starts_over();
         let union = self.union(node, self.hearers.get(&node)?);
         let request = self.request(self.last.clone()?, &union);
         let (wants, revision) = (self.wants.clone(), self.revision);
@@ -217,6 +232,13 @@ impl Shelf {
         self.tell_anything(node)
     }
 
+    /// What an engine was told it did not understand. If it has yet to answer, it is told when it has.
+    pub fn tell_again(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
+        let hearer = self.hearers.get_mut(&node)?;
+        hearer.misunderstood();
+        if hearer.is_idle() { self.tell_anything(node) } else { None }
+    }
+
     /// Nothing more comes from an engine: who waited only for it is answered from what the others said.
     pub fn dismiss(&mut self, node: NodeId) -> Answered {
         if self.hearers.remove(&node).is_none() {
@@ -243,7 +265,7 @@ impl Shelf {
             true => hearer.agreed(&elements),
             false => hearer.declined(&reason().unwrap_or("the debugger refused it".into())),
         };
-        let Some(Heard { revision, wants, fresh, renewed }) = heard else { return Answered::default() };
+        let Some(Hearing { revision, wants, fresh, renewed }) = heard else { return Answered::default() };
         if success {
             self.agree(wants, revision);
         }
@@ -322,7 +344,7 @@ impl Shelf {
             let union = self.union(node, hearer);
             // What was just said is not said again, whatever the engine made of it.
             let changed = !same(hearer.told(), &union) && !hearer.has_declined(&union);
-            if asked || changed {
+            if asked || changed || hearer.has_misunderstood() {
                 next.extend(self.tell(node));
             }
         }

@@ -6,6 +6,7 @@
 use std::str::FromStr;
 
 use breakroom_dap::{Edit, Json, Message};
+use breakroom_habits::{BareHits, Term};
 use smallvec::SmallVec;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -15,16 +16,14 @@ pub(crate) struct Terms {
     pub log: Option<String>,
 }
 
-/// What an engine understands by a hit condition that is only a number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum BareHits {
-    /// Stop at that hit and at no other.
-    #[default]
-    Exactly,
-    /// Stop at that hit and at every later one.
-    From,
-    /// Pass over that many and stop at every later one (gdb). It is told one less, so that it stops from that hit on too.
-    After,
+impl Terms {
+    pub fn has_any(&self, of: &[Term]) -> bool {
+        of.iter().any(|term| match term {
+            Term::Condition => self.condition.is_some(),
+            Term::HitCondition => self.hits.is_some(),
+            Term::LogMessage => self.log.is_some(),
+        })
+    }
 }
 
 /// A hit condition as debuggers write it: a number, or an operator and a number.

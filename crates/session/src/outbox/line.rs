@@ -8,7 +8,7 @@ use crate::client::Outgoing;
 
 /// What a message in the queue takes besides its text: its entry, as much again because the queue grows by doubling,
 /// the name of its event and the head of its shared bytes in memory of their own, and its share of a backlog's books.
-const OVERHEAD: usize = 2 * size_of::<Entry>() + 256;
+const OVERHEAD: usize = 2 * size_of::<Slot>() + 256;
 /// Fewer gaps than this are not worth a pass over the queue.
 const FEW: usize = 64;
 /// More room than one burst of messages needs is given back once the queue is empty.
@@ -20,14 +20,14 @@ pub(super) struct Place(u64);
 
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    queue: VecDeque<Entry>,
+    queue: VecDeque<Slot>,
     gaps: usize,
     cost: usize,
     next: Place,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Slot {
     place: Place,
     /// None: it was taken out.
     waits: Option<Waits>,
@@ -64,7 +64,7 @@ impl Line {
         let place = self.next;
         self.next.0 += 1;
         self.cost += waits.cost();
-        self.queue.push_back(Entry { place, waits: Some(waits) });
+        self.queue.push_back(Slot { place, waits: Some(waits) });
         place
     }
 

@@ -257,7 +257,7 @@ fn only_a_client_in_company_that_is_behind_misses_anything() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum Deed {
     Stop(i64, bool),
     Run(i64, bool),
     Exit(i64),
@@ -265,15 +265,15 @@ enum Step {
     Read(usize),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Deed> {
     let thread = 1..4_i64;
     prop_oneof![
-        (thread.clone(), proptest::bool::ANY).prop_map(|(thread, all)| Step::Stop(thread, all)),
-        (thread.clone(), proptest::bool::ANY).prop_map(|(thread, all)| Step::Run(thread, all)),
-        thread.clone().prop_map(Step::Exit),
+        (thread.clone(), proptest::bool::ANY).prop_map(|(thread, all)| Deed::Stop(thread, all)),
+        (thread.clone(), proptest::bool::ANY).prop_map(|(thread, all)| Deed::Run(thread, all)),
+        thread.clone().prop_map(Deed::Exit),
         (proptest::sample::select(vec!["new", "changed", "removed"]), thread)
-            .prop_map(|(reason, id)| Step::Module(reason, id)),
-        (1..4_usize).prop_map(Step::Read),
+            .prop_map(|(reason, id)| Deed::Module(reason, id)),
+        (1..4_usize).prop_map(Deed::Read),
     ]
 }
 
@@ -313,10 +313,10 @@ proptest! {
         let mut version = 0;
         for step in steps {
             let (name, body) = match step {
-                Step::Stop(thread, all) => {
+                Deed::Stop(thread, all) => {
                     ("stopped", json!({"threadId": thread, "allThreadsStopped": all}))
                 }
-                Step::Run(thread, everything) => {
+                Deed::Run(thread, everything) => {
                     let stops = |thread: &i64| all.belief.is_stopped(Some(*thread));
                     let news = if everything { (0..4).any(|thread| stops(&thread)) } else { stops(&thread) };
                     if !news {
@@ -324,15 +324,15 @@ proptest! {
                     }
                     ("continued", json!({"threadId": thread, "allThreadsContinued": everything}))
                 }
-                Step::Exit(thread) => ("thread", json!({"reason": "exited", "threadId": thread})),
-                Step::Module(reason, id) => {
+                Deed::Exit(thread) => ("thread", json!({"reason": "exited", "threadId": thread})),
+                Deed::Module(reason, id) => {
                     if all.modules.contains_key(&id) == (reason == "new") {
                         continue;
                     }
                     version += 1;
                     ("module", json!({"reason": reason, "module": {"id": id, "version": version}}))
                 }
-                Step::Read(count) => {
+                Deed::Read(count) => {
                     for _ in 0..count {
                         if let Some((name, body)) = behind.next() {
                             late.hears(&name, &body);

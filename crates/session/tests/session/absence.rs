@@ -1,6 +1,6 @@
 //! Clients that are lost, sessions that wait for them, and what they find when they come back.
 
-use breakroom_session::{ClientId, NodeId, Reach, Setup};
+use breakroom_session::{ClientId, Fate, NodeId, Reach, Setup};
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, capabilities, ids, lines, setup};
@@ -91,8 +91,9 @@ fn what_the_launch_says_becomes_of_the_program_when_the_last_is_lost() {
         let disconnect = rig.got(node, "disconnect");
         assert_eq!(disconnect["arguments"]["terminateDebuggee"], terminate, "{command} {said}");
         rig.answer(node, &disconnect, json!({}));
-        let (_, _, release) = *rig.stopped.last().unwrap();
-        assert_eq!(release, (command, said) == ("launch", "detach"), "{command} {said}");
+        let (.., debuggee) = *rig.stopped.last().unwrap();
+        let lives = (command, said) == ("launch", "detach");
+        assert_eq!(debuggee == Fate::Lives, lives, "{command} {said}");
     }
     let (mut rig, tess, _) = Rig::initialized();
     let seq = rig.request(tess, "launch", json!({"program": "x", "breakroom": {"onLastLeave": "later"}}));

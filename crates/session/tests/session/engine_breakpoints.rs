@@ -1,19 +1,14 @@
 //! Engines that understand breakpoints differently: clients do not notice.
 
-use breakroom_session::{ClientId, EngineFacts, NodeId, Unset};
+use breakroom_session::habits::Unset;
+use breakroom_session::{ClientId, EngineFacts, NodeId};
 use serde_json::{Value, json};
 
-use crate::engines::facts_of;
-use crate::rig::{Rig, capabilities};
+use crate::engines::{changed, facts_of};
+use crate::rig::Rig;
 
 fn running(facts: EngineFacts) -> (Rig, ClientId, NodeId) {
-    let mut rig = Rig::new();
-    let client = rig.join();
-    rig.request(client, "initialize", json!({"adapterID": "python"}));
-    let node = rig.started[0].0;
-    rig.node_up_with(node, facts);
-    let initialize = rig.got(node, "initialize");
-    rig.answer(node, &initialize, capabilities());
+    let (mut rig, client, node) = Rig::with_engine(facts);
     rig.start(client, node, "launch");
     (rig, client, node)
 }
@@ -21,7 +16,7 @@ fn running(facts: EngineFacts) -> (Rig, ClientId, NodeId) {
 /// An engine that keeps its breakpoints, answers them without numbers, and had these lines one after the other.
 fn keeping(lists: &[&[i64]]) -> (Rig, ClientId, NodeId) {
     let facts = facts_of("rdbg-1.4");
-    assert_eq!(facts.unset, Unset::Stays);
+    assert_eq!(facts.breakpoints.unset, Unset::Stays);
     let (mut rig, client, node) = running(facts);
     lists.iter().for_each(|lines| set(&mut rig, client, node, lines));
     (rig, client, node)
@@ -73,6 +68,55 @@ fn a_stop_where_there_is_no_breakpoint_any_more_is_never_heard_of() {
     rig.finish(client, node);
 }
 
+/// Sets a breakpoint in line 3 with these terms besides.
+fn set_with(rig: &mut Rig, client: ClientId, terms: &Value) -> i64 {
+    let mut breakpoint = json!({"line": 3});
+    breakpoint.as_object_mut().unwrap().extend(terms.as_object().unwrap().clone());
+    let arguments = json!({"source": {"path": "x.py"}, "breakpoints": [breakpoint]});
+    rig.request(client, "setBreakpoints", arguments)
+}
+
+#[test]
+fn an_engine_that_keeps_the_first_condition_is_told_none_and_each_stop_is_judged_by_the_last() {
+    let (mut rig, client, node) = running(facts_of("rdbg-1.4"));
+    let seq = set_with(&mut rig, client, &json!({"condition": "i == 1"}));
+    let told = rig.got(node, "setBreakpoints");
+    assert_eq!(told["arguments"]["breakpoints"], json!([{"line": 3}]));
+    rig.answer(node, &told, json!({"breakpoints": [{"verified": true}]}));
+    rig.response(client, seq);
+    let judged = |rig: &mut Rig, condition: &str, value: &str| {
+        stop_at(rig, node, 3);
+        let question = rig.got(node, "evaluate");
+        assert_eq!(question["arguments"]["expression"], condition);
+        rig.answer(node, &question, json!({"result": value, "variablesReference": 0}));
+    };
+    judged(&mut rig, "i == 1", "false");
+    goes_on(&mut rig, client, node);
+    judged(&mut rig, "i == 1", "true");
+    assert_eq!(rig.event(client, "stopped")["body"]["hitBreakpointIds"], json!([1]));
+
+    // Nothing is new for the engine.
+    let seq = set_with(&mut rig, client, &json!({"condition": "i == 5"}));
+    assert_eq!(rig.response(client, seq)["body"]["breakpoints"][0]["verified"], true);
+    go_on(&mut rig, client, node);
+    judged(&mut rig, "i == 5", "true");
+    rig.event(client, "stopped");
+
+    let seq = set_with(&mut rig, client, &json!({}));
+    rig.response(client, seq);
+    go_on(&mut rig, client, node);
+    stop(&mut rig, node);
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "breakpoint");
+    rig.finish(client, node);
+}
+
+fn go_on(rig: &mut Rig, client: ClientId, node: NodeId) {
+    let seq = rig.request(client, "continue", json!({"threadId": 1}));
+    let request = rig.got(node, "continue");
+    rig.answer(node, &request, json!({}));
+    rig.response(client, seq);
+}
+
 #[test]
 fn a_stop_where_there_is_a_breakpoint_again_is_told() {
     let (mut rig, client, node) = keeping(&[&[3], &[], &[3, 4], &[3]]);
@@ -115,7 +159,7 @@ fn a_step_that_comes_to_such_a_place_ends_there() {
 
 #[test]
 fn an_engine_that_takes_breakpoints_away_is_believed() {
-    let facts = EngineFacts { unset: Unset::Goes, ..facts_of("rdbg-1.4") };
+    let facts = changed(facts_of("rdbg-1.4"), |facts| facts.breakpoints.unset = Unset::Goes);
     let (mut rig, client, node) = running(facts);
     set(&mut rig, client, node, &[3]);
     set(&mut rig, client, node, &[]);

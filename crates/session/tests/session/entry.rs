@@ -1,20 +1,15 @@
 //! Stop on entry: asked for in the engine's way, told with the reason `entry`.
 
-use breakroom_session::{ClientId, EngineFacts, EntryStop, NodeId};
+use breakroom_session::habits::{EntryStop, Part};
+use breakroom_session::{ClientId, EngineFacts, NodeId};
 use serde_json::{Value, json};
 
-use crate::engines::facts_of;
+use crate::engines::{changed, facts_of};
 use crate::rig::{Rig, capabilities};
 
 /// An engine with these facts that was sent this `launch` or `attach`, and what it got.
 fn started(facts: EngineFacts, command: &str, arguments: Value) -> (Rig, ClientId, NodeId, Value, i64) {
-    let mut rig = Rig::new();
-    let client = rig.join();
-    rig.request(client, "initialize", json!({"adapterID": "python"}));
-    let node = rig.started[0].0;
-    rig.node_up_with(node, facts);
-    let initialize = rig.got(node, "initialize");
-    rig.answer(node, &initialize, capabilities());
+    let (mut rig, client, node) = Rig::with_engine(facts);
     let seq = rig.request(client, command, arguments);
     let sent = rig.engine_heard(node).remove(0).json;
     rig.tell(node, "initialized", json!({}));
@@ -266,6 +261,95 @@ fn configure_and_agree(rig: &mut Rig, client: ClientId, node: NodeId, launch: &V
     rig.heard(client);
 }
 
+fn by_commands() -> EngineFacts {
+    let how =
+        EntryStop::Commands { key: "preRunCommands".into(), run: vec!["stop \"main\"".into(), "b".into()] };
+    changed(facts_of("lldb-19"), |facts| facts.starting.entry = how)
+}
+
+#[test]
+fn an_engine_that_is_stopped_by_its_own_commands_is_sent_them_before_a_clients() {
+    let both = json!(["stop \"main\"", "b"]);
+    for (asked, sent) in [
+        (
+            json!({"program": "x", "stopOnEntry": true}),
+            json!({"program": "x", "stopOnEntry": false, "preRunCommands": both}),
+        ),
+        (
+            json!({"stopOnEntry": true, "preRunCommands": []}),
+            json!({"stopOnEntry": false, "preRunCommands": both}),
+        ),
+        (
+            json!({"preRunCommands": ["own"], "stopOnEntry": true}),
+            json!({"preRunCommands": ["stop \"main\"", "b", "own"], "stopOnEntry": false}),
+        ),
+        (json!({"program": "x"}), json!({"program": "x"})),
+    ] {
+        let (rig, client, node, launch, _) = started(by_commands(), "launch", asked);
+        assert_eq!(launch["arguments"], sent);
+        rig.finish(client, node);
+    }
+}
+
+#[test]
+fn a_clients_breakpoint_at_the_entry_counts_and_is_the_only_one_that_is_named() {
+    let arguments = json!({"program": "x", "stopOnEntry": true});
+    let (mut rig, client, node, sent, _) = started(by_commands(), "launch", arguments);
+    let list = json!({"source": {"path": "/x"}, "breakpoints": [{"line": 3}, {"line": 7}]});
+    let answer = json!({"breakpoints": [{"id": 5, "verified": true, "line": 3}, {"id": 6, "verified": true, "line": 7}]});
+    rig.round_trip(client, node, "setBreakpoints", list, answer);
+    configure(&mut rig, client, node, &sent);
+    rig.tell(node, "stopped", json!({"reason": "breakpoint", "hitBreakpointIds": [0, 6], "threadId": 1}));
+    let entry = rig.event(client, "stopped")["body"].clone();
+    assert_eq!((&entry["reason"], &entry["hitBreakpointIds"]), (&json!("entry"), &json!([2])));
+    rig.tell(node, "continued", json!({"threadId": 1}));
+    rig.heard(client);
+    rig.tell(node, "stopped", json!({"reason": "breakpoint", "hitBreakpointIds": [6], "threadId": 1}));
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "breakpoint");
+    rig.finish(client, node);
+}
+
+#[test]
+fn what_stops_a_program_before_its_entry_keeps_its_reason_and_the_entry_still_comes() {
+    for early in [
+        json!({"reason": "breakpoint", "hitBreakpointIds": [5], "threadId": 1}),
+        json!({"reason": "exception", "description": "signal SIGSEGV", "threadId": 1}),
+    ] {
+        let arguments = json!({"program": "x", "stopOnEntry": true});
+        let (mut rig, client, node, sent, _) = started(by_commands(), "launch", arguments);
+        let list = json!({"source": {"path": "/x"}, "breakpoints": [{"line": 3}]});
+        let answer = json!({"breakpoints": [{"id": 5, "verified": true, "line": 3}]});
+        rig.round_trip(client, node, "setBreakpoints", list, answer);
+        configure(&mut rig, client, node, &sent);
+        rig.tell(node, "stopped", early.clone());
+        let told = rig.event(client, "stopped")["body"].clone();
+        assert_eq!((&told["reason"], &told["description"]), (&early["reason"], &early["description"]));
+        rig.tell(node, "continued", json!({"threadId": 1}));
+        rig.tell(node, "stopped", json!({"reason": "breakpoint", "hitBreakpointIds": [0], "threadId": 1}));
+        assert_eq!(rig.event(client, "stopped")["body"]["reason"], "entry");
+        rig.heard(client);
+        rig.finish(client, node);
+    }
+}
+
+#[test]
+fn the_function_may_be_what_the_launch_names() {
+    let facts = changed(native(), |facts| {
+        facts.starting.entry = EntryStop::Function("{{launch.mainClass}}.main".into())
+    });
+    let arguments = json!({"mainClass": "a.Main", "stopOnEntry": true});
+    let (mut rig, client, node, sent, _) = started(facts.clone(), "launch", arguments);
+    assert_eq!(sent["arguments"]["stopOnEntry"], false);
+    rig.request(client, "configurationDone", json!({}));
+    let own = rig.got(node, "setFunctionBreakpoints");
+    assert_eq!(own["arguments"]["breakpoints"], json!([{"name": "a.Main.main"}]));
+    rig.finish(client, node);
+    // Without the name the engine is left to stop as it can.
+    let (rig, client, node, sent, _) = started(facts, "launch", json!({"stopOnEntry": true}));
+    assert_eq!(sent["arguments"], json!({"stopOnEntry": true}));
+    rig.finish(client, node);
+}
+
 #[test]
 fn an_engine_that_stops_if_it_is_paused_first_is_paused_before_it_is_let_go() {
     let facts = || facts_of("cmake-4");
@@ -307,13 +391,47 @@ fn an_engine_that_is_not_to_stop_first_is_not_paused() {
 
 #[test]
 fn an_engine_that_only_coordinates_stops_nowhere_itself() {
-    let facts = EngineFacts {
-        part: breakroom_session::Part::Coordinates,
-        entry: EntryStop::ByAttach,
-        ..facts_of("js-debug-parent")
-    };
+    let facts = changed(facts_of("js-debug-parent"), |facts| {
+        facts.part = Part::Coordinates;
+        facts.starting.entry = EntryStop::ByAttach;
+    });
     let arguments = json!({"program": "x.js", "stopOnEntry": true});
     let (rig, client, node, sent, _) = started(facts, "launch", arguments.clone());
     assert_eq!((&sent["command"], &sent["arguments"]), (&json!("launch"), &arguments));
     rig.finish(client, node);
+}
+
+#[test]
+fn a_breakpoint_where_a_program_begins_is_hit_though_the_engine_would_pass_it() {
+    for (line, told) in [(1, true), (2, false)] {
+        let (mut rig, client, node, sent, _) =
+            started(facts_of("rdbg-1.4"), "launch", json!({"program": "x.rb"}));
+        assert_eq!(sent["command"], "launch");
+        let breakpoints = json!({"source": {"path": "x.rb"}, "breakpoints": [{"line": line}]});
+        rig.request(client, "setBreakpoints", breakpoints);
+        let set = rig.got(node, "setBreakpoints");
+        rig.answer(node, &set, json!({"breakpoints": [{"verified": true}]}));
+        rig.answer(node, &sent, json!({}));
+        rig.request(client, "configurationDone", json!({}));
+        let names: Vec<_> = rig.engine_heard(node).into_iter().map(|heard| heard.json).collect();
+        assert_eq!(
+            (&names[0]["command"], &names[1]["command"]),
+            (&json!("attach"), &json!("configurationDone"))
+        );
+        names.iter().for_each(|request| rig.answer(node, request, json!({})));
+        rig.heard(client);
+        rig.tell(node, "stopped", json!({"reason": "pause", "threadId": 1, "allThreadsStopped": true}));
+        let stack = rig.got(node, "stackTrace");
+        let frame = json!({"id": 7, "name": "main", "line": 1, "column": 1, "source": {"path": "x.rb"}});
+        rig.answer(node, &stack, json!({"stackFrames": [frame]}));
+        if told {
+            let body = rig.event(client, "stopped")["body"].clone();
+            assert_eq!((&body["reason"], &body["hitBreakpointIds"]), (&json!("breakpoint"), &json!([1])));
+        } else {
+            let request = rig.got(node, "continue");
+            rig.answer(node, &request, json!({}));
+            assert!(rig.names(client).is_empty(), "nobody has a breakpoint there");
+        }
+        rig.finish(client, node);
+    }
 }

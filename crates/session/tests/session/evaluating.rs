@@ -1,20 +1,18 @@
 //! A value expression evaluates the same way everywhere.
 
-use breakroom_session::{ClientId, NodeId};
+use breakroom_session::{ClientId, EngineFacts, NodeId};
 use serde_json::{Value, json};
 
-use crate::engines::facts_of;
-use crate::rig::{Rig, capabilities};
+use crate::engines::{changed, facts_of};
+use crate::rig::Rig;
 
 /// A program that is stopped in an engine of that kind, with a frame.
 fn stopped(recording: &str) -> (Rig, ClientId, NodeId, i64) {
-    let mut rig = Rig::new();
-    let client = rig.join();
-    rig.request(client, "initialize", json!({"adapterID": "python"}));
-    let node = rig.started[0].0;
-    rig.node_up_with(node, facts_of(recording));
-    let initialize = rig.got(node, "initialize");
-    rig.answer(node, &initialize, capabilities());
+    stopped_with(facts_of(recording))
+}
+
+fn stopped_with(facts: EngineFacts) -> (Rig, ClientId, NodeId, i64) {
+    let (mut rig, client, node) = Rig::with_engine(facts);
     rig.start(client, node, "launch");
     rig.stop(node, 1);
     let stack = json!({"stackFrames": [{"id": 7, "name": "f", "line": 3, "column": 1}]});
@@ -149,4 +147,33 @@ fn every_other_engine_is_asked_once_and_as_the_client_asked() {
             rig.finish(client, node);
         }
     }
+}
+
+#[test]
+fn nothing_is_put_around_a_command_of_the_engines_own_console() {
+    let around = Some("begin; {}\nend".into());
+    let facts = changed(facts_of("rdbg-1.4"), |facts| {
+        facts.expressions.around = around;
+        facts.expressions.command = Some(",".into());
+    });
+    let (mut rig, client, node, frame) = stopped_with(facts);
+    for (context, text, sent) in [
+        (Some("repl"), "a", "begin; a\nend"),
+        (Some("repl"), ",bt", ",bt"),
+        (Some("repl"), " ,b 5 ;; b 6", " ,b 5 ;; b 6"),
+        (None, ",bt", ",bt"),
+        // What is no console has no commands.
+        (Some("watch"), ",c", "begin; ,c\nend"),
+    ] {
+        let mut arguments = json!({"expression": text, "frameId": frame});
+        if let Some(context) = context {
+            arguments["context"] = json!(context);
+        }
+        rig.request(client, "evaluate", arguments);
+        let asked = rig.got(node, "evaluate");
+        assert_eq!(asked["arguments"]["expression"], sent, "{context:?} {text}");
+        rig.answer(node, &asked, json!({"result": "1", "variablesReference": 0}));
+        rig.heard(client);
+    }
+    rig.finish(client, node);
 }

@@ -1,8 +1,10 @@
 //! Breakpoints of several owners on differing terms: stops that the hub judges before anybody is told.
 
+use breakroom_session::habits::Term;
 use breakroom_session::{ClientId, NodeId};
 use serde_json::{Value, json};
 
+use crate::engines::facts_with;
 use crate::rig::Rig;
 
 /// Tess and Bob share a running program and have breakpoints in line 3 of `x.py` on these terms.
@@ -144,6 +146,23 @@ fn counting_goes_on_where_it_was_when_the_other_owner_leaves() {
     assert!(rig.engine_heard(node).is_empty(), "the engine would begin to count anew");
     hit(&mut rig, node);
     assert_eq!(rig.event(tess, "stopped")["body"]["hitBreakpointIds"], json!([1]));
+}
+
+/// As in CMake, where a variable that is not set is an empty text.
+#[test]
+fn a_value_that_is_not_there_is_an_empty_text_in_a_log_message_and_no_reason_to_stop() {
+    let (mut rig, client, node) = Rig::with_engine(facts_with(|facts| {
+        facts.expressions.nothing = Some("it is not set".into());
+        facts.breakpoints.judged = vec![Term::LogMessage];
+    }));
+    rig.start(client, node, "launch");
+    set(&mut rig, client, node, json!({"logMessage": "b is {b}."}));
+    rig.heard(client);
+    hit(&mut rig, node);
+    evaluates(&mut rig, node, "b", "");
+    assert_eq!(rig.event(client, "output")["body"]["output"], "b is .\n");
+    rig.got(node, "continue");
+    assert!(rig.heard(client).is_empty());
 }
 
 #[test]
@@ -293,6 +312,22 @@ fn a_pause_that_a_breakpoint_overtakes_is_not_lost() {
     assert_eq!(why, "breakpoint (resumed by Tess); somebody paused the program");
     rig.event(tess, "stopped");
     assert!(rig.engine_heard(node).is_empty());
+}
+
+#[test]
+fn a_pause_that_the_engine_calls_a_step_is_a_pause_and_a_step_stays_one() {
+    let (mut rig, tess, node) = Rig::running();
+    rig.tell(node, "thread", json!({"reason": "started", "threadId": 1}));
+    rig.request(tess, "pause", json!({"threadId": 1}));
+    let pause = rig.got(node, "pause");
+    rig.answer(node, &pause, json!({}));
+    rig.tell(node, "stopped", json!({"reason": "step", "threadId": 1}));
+    assert_eq!(rig.event(tess, "stopped")["body"]["reason"], "pause");
+    rig.request(tess, "next", json!({"threadId": 1}));
+    let next = rig.got(node, "next");
+    rig.answer(node, &next, json!({}));
+    rig.tell(node, "stopped", json!({"reason": "step", "threadId": 1}));
+    assert_eq!(rig.event(tess, "stopped")["body"]["reason"], "step");
 }
 
 #[test]

@@ -68,7 +68,10 @@ fn launched(arguments: Value) -> Value {
     let node = rig.started[0].0;
     let defaults = json!({"terminal": "console"}).as_object().unwrap().clone();
     let types = BTreeMap::from([("node".to_owned(), "pwa-node".to_owned())]);
-    let facts = EngineFacts { amendments: Amendments { defaults, types }, ..EngineFacts::default() };
+    let facts = EngineFacts {
+        amendments: Amendments { defaults, types, ..Amendments::default() },
+        ..EngineFacts::default()
+    };
     rig.on(Input::NodeUp { node, facts });
     let initialize = rig.got(node, "initialize");
     rig.answer(node, &initialize, json!({}));

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use breakroom_session::ExitWord;
+use breakroom_session::habits::ExitWord;
 use serde_json::Value;
 
 use crate::engines::facts_of;
@@ -82,7 +82,7 @@ fn play(name: &str, transcript: &str) -> Vec<Heard> {
                     // The engine is chosen before anything is answered.
                     message["arguments"]["adapterID"] = "python".into();
                 }
-                if let (Some(node), ExitWord::OwnEnd, "disconnect") = (node, &facts.exit, &*command) {
+                if let (Some(node), ExitWord::OwnEnd, "disconnect") = (node, &facts.ending.exit, &*command) {
                     rig.node_ended(node, "exit code 0", "");
                 }
                 rig.send(client, message.to_string());

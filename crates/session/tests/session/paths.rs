@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use breakroom_session::{ClientId, Finder, NodeId, Setup};
+use breakroom_session::{ClientId, Finder, NodeId, Search, Setup};
 use serde_json::{Value, json};
 
 use crate::rig::{Rig, capabilities, setup};
@@ -97,7 +97,10 @@ fn a_late_joiner_has_the_same_paths() {
 
 #[test]
 fn a_file_that_is_not_here_is_found_said_once_and_used_from_then_on() {
-    let find = |path: &str| (path == "/app/src/x.py").then(|| "/home/me/p/src/x.py".to_owned());
+    let find = |path: &str| match path {
+        "/app/src/x.py" => Search::Found("/home/me/p/src/x.py".to_owned()),
+        _ => Search::Nothing,
+    };
     let setup = Setup { find: Some(Finder(Arc::new(find))), ..setup() };
     let (mut rig, client, node) = launched(setup, json!({}));
     let told = set(&mut rig, client, node, "/home/me/p/src/other.py", "/home/me/p/src/other.py");
@@ -112,6 +115,22 @@ fn a_file_that_is_not_here_is_found_said_once_and_used_from_then_on() {
     rig.tell(node, "loadedSource", json!({"reason": "new", "source": {"path": "/app/z.py"}}));
     assert_eq!(rig.event(client, "loadedSource")["body"]["source"]["path"], "/home/me/p/z.py");
     assert!(rig.names(client).iter().all(|name| name != "output"), "it is said once");
+}
+
+#[test]
+fn a_file_that_is_still_looked_for_is_asked_for_again() {
+    let looks = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let find = move |path: &str| match looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+        0 => Search::UnderWay,
+        _ if path == "/app/x.py" => Search::Found("/home/me/x.py".to_owned()),
+        _ => Search::Nothing,
+    };
+    let setup = Setup { find: Some(Finder(Arc::new(find))), ..setup() };
+    let (mut rig, client, node) = launched(setup, json!({}));
+    for is in ["/app/x.py", "/home/me/x.py"] {
+        rig.tell(node, "loadedSource", json!({"reason": "new", "source": {"path": "/app/x.py"}}));
+        assert_eq!(rig.event(client, "loadedSource")["body"]["source"]["path"], is);
+    }
 }
 
 #[test]

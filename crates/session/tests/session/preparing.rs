@@ -67,6 +67,29 @@ fn what_needs_nothing_goes_on_as_it_came() {
 }
 
 #[test]
+fn what_the_driver_does_not_change_stays_as_it_was_written() {
+    let (mut rig, client) = introduced();
+    let arguments = r#"{"zeta": 123456789012345678901234567890, "type":"python", "twice":1,"program": "x.rs", "twice":2, "odd" : 1.50, "gone": [], "breakroom": {"target": "x"}}"#;
+    rig.send(
+        client,
+        format!(r#"{{"seq": 90, "type": "request", "command":"launch","arguments": {arguments}}}"#),
+    );
+    let (ticket, mut changed) = rig.prepared.remove(0);
+    changed["program"] = "/t/x".into();
+    changed["alpha"] = true.into();
+    changed["breakroom"] = json!({});
+    changed.as_object_mut().unwrap().remove("gone");
+    prepared(&mut rig, ticket, Ok(Some(changed)));
+    let node = rig.started[0].0;
+    rig.node_up(node);
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    let heard = rig.engine_heard(node).pop().unwrap();
+    let expected = r#"{"zeta":123456789012345678901234567890,"type":"python","twice":1,"program":"/t/x","twice":2,"odd":1.50,"alpha":true}"#;
+    assert!(heard.text().contains(expected), "{}", heard.text());
+}
+
+#[test]
 fn other_arguments_choose_the_engine_and_launch_it_and_the_client_is_answered_under_its_own_number() {
     let (mut rig, client, launch, ticket) = launching(json!({"program": "x.rs", "type": "breakroom"}));
     prepared(

@@ -3,9 +3,11 @@
 //! Some have files of their own: evaluating (11), failing (14), entry (18), truth (6), farewell, and trees for children
 //! (15, 16). What is the catalog's or the machine's (13, 17 in part, 20) cannot be seen without a process.
 
-use breakroom_session::{EngineFacts, ThreadList};
+use breakroom_session::EngineFacts;
+use breakroom_session::habits::{Term, ThreadList, UnknownRequests};
 use serde_json::{Value, json};
 
+use crate::engines::facts_with;
 use crate::rig::{Rig, capabilities};
 
 #[test]
@@ -201,6 +203,23 @@ fn quirk_15_a_second_initialized_is_not_told() {
 }
 
 #[test]
+fn what_is_attached_to_by_an_address_is_called_by_it_unless_it_has_a_name() {
+    for (arguments, name) in [
+        (json!({"port": 9229}), "localhost:9229"),
+        (json!({"port": 9229, "address": "127.0.0.1"}), "127.0.0.1:9229"),
+        (json!({"connect": {"host": "::1", "port": 5678}}), "::1:5678"),
+        (json!({"port": 9229, "name": "server"}), "server"),
+        (json!({}), ""),
+    ] {
+        let mut rig = Rig::new();
+        let client = rig.join();
+        rig.request(client, "initialize", json!({"adapterID": "python"}));
+        rig.request(client, "attach", arguments);
+        assert_eq!(rig.session.describe().name, name);
+    }
+}
+
+#[test]
 fn quirk_17_an_attach_that_says_nothing_is_sent_as_it_is() {
     let (mut rig, client, node) = Rig::initialized();
     let seq = rig.request(client, "attach", json!({}));
@@ -240,7 +259,7 @@ fn what_an_engine_claims_and_does_not_have_is_offered_to_nobody_and_not_used() {
     let client = rig.join();
     rig.request(client, "initialize", json!({"adapterID": "python"}));
     let node = rig.started[0].0;
-    rig.node_up_with(node, EngineFacts { withdraw, ..EngineFacts::default() });
+    rig.node_up_with(node, facts_with(|facts| facts.claims.withdraw = withdraw));
     let mut claimed = capabilities();
     claimed["supportsFunctionBreakpoints"] = true.into();
     claimed["supportsTerminateRequest"] = true.into();
@@ -262,20 +281,108 @@ fn what_an_engine_claims_and_does_not_have_is_offered_to_nobody_and_not_used() {
     rig.got(node, "disconnect");
 }
 
-/// perl: "Debuggee is running".
+/// Delve 1.20 counts hits without saying so.
 #[test]
-fn a_list_of_threads_that_is_refused_is_what_is_known_of_them() {
-    let facts = EngineFacts { threads: ThreadList::WhenStopped, ..EngineFacts::default() };
-    for (facts, unknown) in
-        [(facts, json!([{"id": 1, "name": "Thread 1"}])), (EngineFacts::default(), Value::Null)]
-    {
+fn what_an_engine_has_and_does_not_claim_is_offered() {
+    let offer: Vec<String> = vec!["supportsHitConditionalBreakpoints".into(), "supportsLogPoints".into()];
+    for claimed in [json!({}), capabilities(), json!({"supportsLogPoints": false})] {
         let mut rig = Rig::new();
         let client = rig.join();
         rig.request(client, "initialize", json!({"adapterID": "python"}));
         let node = rig.started[0].0;
-        rig.node_up_with(node, facts);
+        rig.node_up_with(node, facts_with(|facts| facts.claims.add = offer.clone()));
         let initialize = rig.got(node, "initialize");
-        rig.answer(node, &initialize, capabilities());
+        rig.answer(node, &initialize, claimed);
+        let offered = rig.response(client, 1)["body"].clone();
+        assert!(offer.iter().all(|key| offered[key] == true), "{offered}");
+    }
+}
+
+/// Native debuggers pause a program by a signal, and tell that.
+#[test]
+fn a_stop_that_somebody_asked_for_is_a_pause_whatever_did_it() {
+    for said in [
+        json!({"reason": "exception", "description": "signal SIGSTOP", "text": "signal SIGSTOP", "threadId": 1}),
+        json!({"reason": "SIGINT", "threadId": 1}),
+        json!({"reason": "pause", "threadId": 1}),
+    ] {
+        let (mut rig, client, node) = Rig::running();
+        rig.request(client, "pause", json!({"threadId": 1}));
+        let pause = rig.got(node, "pause");
+        rig.answer(node, &pause, json!({}));
+        rig.heard(client);
+        rig.tell(node, "stopped", said.clone());
+        let told = rig.event(client, "stopped")["body"].clone();
+        assert_eq!(told["reason"], "pause");
+        assert!(!told.to_string().contains("SIG"), "{told}");
+        rig.tell(node, "continued", json!({"threadId": 1}));
+        rig.heard(client);
+        rig.tell(node, "stopped", said.clone());
+        assert_eq!(
+            rig.event(client, "stopped")["body"]["reason"],
+            said["reason"],
+            "nobody asked for this one"
+        );
+        rig.finish(client, node);
+    }
+    // What happened to the program just then is told as it is.
+    let (mut rig, client, node) = Rig::running();
+    rig.request(client, "pause", json!({"threadId": 1}));
+    let crash = json!({"reason": "exception", "description": "signal SIGSEGV", "threadId": 1});
+    rig.tell(node, "stopped", crash.clone());
+    assert_eq!(rig.event(client, "stopped")["body"], crash);
+    rig.finish(client, node);
+}
+
+/// Nothing comes of it, and what happens after the next resume is none of its doing.
+#[test]
+fn a_pause_of_what_is_stopped_explains_no_later_stop() {
+    let (mut rig, client, node) = Rig::at_a_stop();
+    rig.round_trip(client, node, "pause", json!({"threadId": 1}), json!({}));
+    rig.round_trip(client, node, "continue", json!({"threadId": 1}), json!({}));
+    rig.heard(client);
+    let interrupted = json!({"reason": "exception", "description": "signal SIGINT", "threadId": 1});
+    rig.tell(node, "stopped", interrupted.clone());
+    assert_eq!(rig.event(client, "stopped")["body"], interrupted);
+    // One that is asked for while the resume is under way means the run that begins.
+    rig.request(client, "continue", json!({"threadId": 1}));
+    rig.request(client, "pause", json!({"threadId": 1}));
+    for command in ["continue", "pause"] {
+        let asked = rig.got(node, command);
+        rig.answer(node, &asked, json!({}));
+    }
+    rig.heard(client);
+    rig.tell(node, "stopped", interrupted);
+    assert_eq!(rig.event(client, "stopped")["body"]["reason"], "pause");
+    rig.finish(client, node);
+}
+
+/// rdbg has neither hit counts nor log messages, and says nothing about the one and no to the other.
+#[test]
+fn what_the_hub_judges_in_an_engines_place_is_offered() {
+    let judged = vec![Term::Condition, Term::HitCondition, Term::LogMessage];
+    let mut rig = Rig::new();
+    let client = rig.join();
+    rig.request(client, "initialize", json!({"adapterID": "python"}));
+    let node = rig.started[0].0;
+    rig.node_up_with(node, facts_with(|facts| facts.breakpoints.judged = judged));
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, json!({"supportsLogPoints": false, "supportsStepBack": true}));
+    let offered = rig.response(client, 1)["body"].clone();
+    for key in ["supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints", "supportsLogPoints"] {
+        assert_eq!(offered[key], true, "{key}: {offered}");
+    }
+    assert_eq!(offered["supportsStepBack"], true);
+}
+
+/// perl: "Debuggee is running".
+#[test]
+fn a_list_of_threads_that_is_refused_is_what_is_known_of_them() {
+    let facts = facts_with(|facts| facts.running.threads = ThreadList::WhenStopped);
+    for (facts, unknown) in
+        [(facts, json!([{"id": 1, "name": "Thread 1"}])), (EngineFacts::default(), Value::Null)]
+    {
+        let (mut rig, client, node) = Rig::with_engine(facts);
         rig.request(client, "launch", json!({"program": "x"}));
         let launch = rig.got(node, "launch");
         rig.answer(node, &launch, json!({}));
@@ -304,4 +411,29 @@ fn an_engine_that_refuses_to_be_let_go_is_ended_and_its_client_is_told_nothing_o
     rig.fail(node, &asked, "Can't call method");
     assert_eq!(rig.response(client, seq)["success"], true);
     assert!(!rig.stopped.is_empty(), "the hub ends it");
+}
+
+/// rdbg ends its thread for the protocol, and then answers nothing any more.
+#[test]
+fn an_engine_that_ends_by_a_request_that_it_does_not_know_is_sent_none() {
+    for unknown_requests in [UnknownRequests::Fail, UnknownRequests::EndIt] {
+        let facts = facts_with(|facts| facts.claims.unknown_requests = unknown_requests);
+        let (mut rig, client, node) = Rig::with_engine(facts);
+        rig.request(client, "launch", json!({"program": "x"}));
+        let launch = rig.got(node, "launch");
+        rig.answer(node, &launch, json!({}));
+        rig.engine_heard(node);
+        for command in ["vendor/thing", "modules"] {
+            let seq = rig.request(client, command, json!({}));
+            if unknown_requests == UnknownRequests::Fail {
+                rig.got(node, command);
+                continue;
+            }
+            let refusal = rig.response(client, seq);
+            assert_eq!(refusal["success"], false, "{refusal}");
+            assert!(refusal["message"].as_str().unwrap().contains(command), "{refusal}");
+        }
+        rig.request(client, "evaluate", json!({"expression": "x", "context": "watch"}));
+        assert_eq!(rig.engine_names(node), ["?evaluate"]);
+    }
 }

@@ -7,10 +7,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
 use std::path::Path;
 
-use breakroom_session::{ClientId, EngineFacts, ExitWord, NodeId, Setup};
+use breakroom_session::habits::ExitWord;
+use breakroom_session::{ClientId, NodeId, Setup};
 use bytes::Bytes;
 use serde_json::Value;
 
+use crate::engines::facts_with;
 use crate::rig::{Heard, Rig, setup, without_numbers};
 
 /// When the engine is chosen.
@@ -165,7 +167,7 @@ impl Replay {
     fn engine_starts(&mut self) {
         let node = self.rig.started[0].0;
         self.node = Some(node);
-        let facts = EngineFacts { exit: self.exit.clone(), ..EngineFacts::default() };
+        let facts = facts_with(|facts| facts.ending.exit = self.exit.clone());
         self.rig.node_up_with(node, facts);
         let initialize = self.rig.got(node, "initialize");
         self.sent.insert(1, Some(initialize));

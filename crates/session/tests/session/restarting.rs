@@ -1,8 +1,10 @@
 //! `restart` inside the session, by the engine or by the hub in its place.
 
-use breakroom_session::{Amendments, ClientId, EngineFacts, EntryStop, NodeId};
+use breakroom_session::habits::EntryStop;
+use breakroom_session::{Amendments, ClientId, EngineFacts, Input, NodeId, Stdin};
 use serde_json::{Value, json};
 
+use crate::engines::facts_with;
 use crate::rig::{Rig, capabilities, lines};
 
 /// The old engine lets go and ends, and the new one comes up to where it waits for its launch.
@@ -115,14 +117,63 @@ fn an_engine_that_can_restart_is_asked_to() {
     assert!(rig.stopped.is_empty());
 }
 
+/// A program whose input is the hub's, of an engine that can restart it.
+fn reads_what_the_hub_gives(introduction: Value) -> (Rig, ClientId, NodeId) {
+    let mut rig = Rig::new();
+    let client = rig.join();
+    rig.request(client, "initialize", introduction);
+    let node = rig.started[0].0;
+    rig.node_up_with(node, EngineFacts { stdin: Stdin::Hubs, ..EngineFacts::default() });
+    let initialize = rig.got(node, "initialize");
+    let mut able = capabilities();
+    able["supportsRestartRequest"] = json!(true);
+    rig.answer(node, &initialize, able);
+    rig.start(client, node, "launch");
+    (rig, client, node)
+}
+
+/// What was given to the old program, and that its input has ended, must not reach the new one.
+#[test]
+fn an_engine_whose_program_was_given_input_by_the_hub_is_replaced_though_it_can_restart() {
+    for given in [Some(json!({"text": "x\n"})), Some(json!({"end": true})), None] {
+        let declared = json!({"adapterID": "python", "supportsBreakroomInput": true});
+        let (mut rig, client, node) = reads_what_the_hub_gives(declared);
+        if let Some(given) = given.clone() {
+            let seq = rig.request(client, "breakroom/input", given);
+            let (ticket, ..) = rig.given.remove(0);
+            rig.on(Input::HubAnswered { ticket, result: Ok(json!(null)) });
+            rig.response(client, seq);
+        }
+        rig.request(client, "restart", json!({}));
+        let heard = rig.engine_names(node);
+        let expected = if given.is_some() { "?disconnect" } else { "?restart" };
+        assert_eq!(heard, [expected], "{given:?}");
+    }
+}
+
+#[test]
+fn an_input_that_was_ended_for_want_of_anybody_is_anew_once_somebody_can_give_some() {
+    for (comes, expected) in [(false, "?restart"), (true, "?disconnect")] {
+        let (mut rig, client, node) = reads_what_the_hub_gives(json!({"adapterID": "python"}));
+        assert_eq!(rig.input_ended, [node]);
+        if comes {
+            rig.bring("Ann", json!({"supportsBreakroomInput": true}), json!({}));
+        }
+        rig.request(client, "restart", json!({}));
+        assert_eq!(rig.engine_names(node), [expected]);
+    }
+}
+
 #[test]
 fn an_engine_that_restarts_by_itself_hears_the_launch_in_its_own_words_and_stops_on_entry_again() {
     let mut able = capabilities();
     able["supportsRestartRequest"] = true.into();
     let defaults = json!({"terminal": "console"}).as_object().unwrap().clone();
     let amendments = Amendments { defaults, ..Amendments::default() };
-    let facts =
-        EngineFacts { amendments, entry: EntryStop::Key("stopFirst".into()), ..EngineFacts::default() };
+    let facts = facts_with(|facts| {
+        facts.amendments = amendments;
+        facts.starting.entry = EntryStop::Key("stopFirst".into());
+    });
     let mut rig = Rig::new();
     let tess = rig.join();
     rig.request(tess, "initialize", json!({"adapterID": "python"}));

@@ -1,8 +1,10 @@
 //! Requests of the engine: one client answers, or the hub does, and the engine hears exactly one answer.
 
+use breakroom_session::habits::TerminalWord;
 use breakroom_session::{ClientId, Input, NodeId};
 use serde_json::{Value, json};
 
+use crate::engines::facts_with;
 use crate::rig::{Rig, capabilities};
 
 fn with_terminal() -> (Rig, ClientId, NodeId) {
@@ -28,6 +30,26 @@ fn the_launcher_is_asked_for_a_terminal_and_its_answer_carries_the_engines_own_n
     assert_eq!(answered["body"]["processId"], 4711);
     answer(&mut rig, client, &asked, json!({"processId": 4712}));
     assert!(rig.engine_heard(node).is_empty(), "a second answer is dropped");
+}
+
+#[test]
+fn what_the_environment_of_a_program_in_a_terminal_is_not_to_say_it_does_not() {
+    let mut rig = Rig::new();
+    let client = rig.join();
+    let declared = json!({"adapterID": "python", "supportsRunInTerminalRequest": true});
+    rig.request(client, "initialize", declared);
+    let node = rig.started[0].0;
+    let word = TerminalWord { variable: "OPTIONS".into(), says: "--tell".into(), instead: "--hush".into() };
+    rig.node_up_with(node, facts_with(|facts| facts.starting.terminal_words = vec![word]));
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    rig.request(client, "launch", json!({"program": "x"}));
+    rig.got(node, "launch");
+    let env = json!({"OPTIONS": "--a \"b\" --tell", "OTHER": "--tell", "NONE": null});
+    rig.ask(node, "runInTerminal", json!({"args": ["x"], "env": env}));
+    let asked = rig.asked(client, "runInTerminal");
+    let expected = json!({"OPTIONS": "--a \"b\" --hush", "OTHER": "--tell", "NONE": null});
+    assert_eq!(asked["arguments"], json!({"args": ["x"], "env": expected}));
 }
 
 #[test]
@@ -152,4 +174,35 @@ fn a_request_that_comes_after_its_client_said_goodbye_is_failed() {
     rig.answer(node, &disconnect, json!({}));
     rig.ask(node, "vendor/pick", json!({}));
     assert_eq!(rig.got(node, "vendor/pick")["success"], false);
+}
+
+/// Whoever is at the other end of an address may say what it likes.
+#[test]
+fn nothing_is_run_for_an_engine_that_was_attached_to() {
+    let declared = json!({"supportsRunInTerminalRequest": true, "supportsStartDebuggingRequest": true});
+    for declared in [json!({}), declared] {
+        let (mut rig, client, node) = Rig::initialized_with(capabilities(), declared);
+        rig.start(client, node, "attach");
+        rig.heard(client);
+        let wanted = json!({"request": "launch", "configuration": {"type": "go", "program": "/bin/id"}});
+        for (command, arguments) in
+            [("runInTerminal", json!({"args": ["id"], "cwd": "/"})), ("startDebugging", wanted)]
+        {
+            let seq = rig.ask(node, command, arguments);
+            let refused = rig.got(node, command);
+            assert_eq!((&refused["request_seq"], &refused["success"]), (&json!(seq), &json!(false)));
+            assert!(refused["message"].as_str().unwrap().contains("attached to"), "{refused}");
+        }
+        assert!(rig.terminals.is_empty() && rig.opened.is_empty() && rig.heard(client).is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_run_for_an_engine_whose_start_has_failed() {
+    let (mut rig, client, node) = Rig::initialized_with(capabilities(), json!({}));
+    rig.request(client, "attach", json!({}));
+    let attach = rig.got(node, "attach");
+    rig.fail(node, &attach, "no");
+    rig.ask(node, "runInTerminal", json!({"args": ["id"], "cwd": "/"}));
+    assert!(rig.terminals.is_empty());
 }

@@ -4,6 +4,8 @@
 //! look at. Time passes only when a test says so.
 
 mod company;
+mod engines;
+mod killing;
 mod listener;
 mod numbers;
 mod strict;
@@ -13,13 +15,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use breakroom_session::{
-    Access, ClientId, CloseReason, Effect, EngineChoice, EngineFacts, ExitWord, Input, Next, NodeEnd, NodeId,
-    Opening, Reach, Session, Setup, TerminalRequest, Ticket, Time, Traveller, Verb,
+    Access, ClientId, CloseReason, Effect, EngineChoice, Fate, Force, Input, Next, NodeId, Opening, Reach,
+    Session, Setup, TerminalRequest, Ticket, Time, Traveller, Verb,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 pub use company::{ids, lines};
+use killing::Killing;
+pub use killing::keeper_of;
 pub use listener::Heard;
 use listener::Listener;
 pub use numbers::{without_numbers, without_numbers_of};
@@ -38,14 +42,25 @@ pub struct Rig {
     pub opened: Vec<(NodeId, NodeId, Opening)>,
     /// What each engine that was started is to be launched with, as far as that was known.
     pub started_for: Vec<Option<Value>>,
-    pub stopped: Vec<(NodeId, Duration, bool)>,
+    pub stopped: Vec<(NodeId, Duration, Fate)>,
+    /// Engines whose programs are to be killed, and whether they themselves are.
+    pub killed: Vec<(NodeId, bool)>,
+    /// The same of those that are only asked to go.
+    pub asked_to_go: Vec<(NodeId, bool)>,
+    pub guarded: Vec<(NodeId, bool)>,
+    pub spared: Vec<NodeId>,
+    pub input_ended: Vec<NodeId>,
     pub terminals: Vec<(Ticket, TerminalRequest)>,
     /// Clients that want to go to another session, and to which.
     pub moves: Vec<(ClientId, String)>,
     pub asked_hub: Vec<(Ticket, Verb)>,
+    /// What programs are to read: the ticket, whose, the text, and whether it is the last.
+    pub given: Vec<(Ticket, NodeId, String, bool)>,
     /// Launches that the driver is to look at first.
     pub prepared: Vec<(Ticket, Value)>,
     pub called_off: Vec<Ticket>,
+    /// Engines that hear nothing as long as what they launched is being killed.
+    killing: Killing,
     /// Changes what clients hear, to see whether that is noticed.
     pub tamper: Option<Tamper>,
 }
@@ -114,11 +129,18 @@ impl Rig {
             opened: Vec::new(),
             started_for: Vec::new(),
             stopped: Vec::new(),
+            killed: Vec::new(),
+            asked_to_go: Vec::new(),
+            guarded: Vec::new(),
+            spared: Vec::new(),
+            input_ended: Vec::new(),
             terminals: Vec::new(),
             moves: Vec::new(),
             asked_hub: Vec::new(),
+            given: Vec::new(),
             prepared: Vec::new(),
             called_off: Vec::new(),
+            killing: Killing::default(),
             tamper: None,
         }
     }
@@ -131,6 +153,7 @@ impl Rig {
             Input::ClientBroken { client, .. } => {
                 self.clients.get_mut(client).into_iter().for_each(|side| side.strict.closing());
             }
+            Input::ProgramsKilled { node } | Input::NodeEnded { node, .. } => self.killing.is_done(*node),
             _ => {}
         }
         self.session.on(Time(self.now), input);
@@ -290,99 +313,6 @@ impl Rig {
         }
     }
 
-    // Engines
-
-    pub fn node_up(&mut self, node: NodeId) {
-        // It has no exit codes, so its `terminated` waits for none.
-        let facts = EngineFacts { name: "fake".into(), exit: ExitWord::Never, ..EngineFacts::default() };
-        self.node_up_with(node, facts);
-    }
-
-    pub fn node_up_with(&mut self, node: NodeId, facts: EngineFacts) {
-        self.on(Input::NodeUp { node, facts });
-    }
-
-    pub fn node_failed(&mut self, node: NodeId, reason: &str) {
-        let reason = reason.into();
-        self.on(Input::NodeFailed { node, reason });
-    }
-
-    pub fn node_ended(&mut self, node: NodeId, exit: &str, stderr: &str) {
-        let code = exit.strip_prefix("exit code ").and_then(|code| code.parse().ok());
-        let clean = code == Some(0);
-        let end = NodeEnd { exit: exit.into(), code, clean, stderr: stderr.into() };
-        self.on(Input::NodeEnded { node, end });
-    }
-
-    /// The engine sends a message as it stands.
-    pub fn engine(&mut self, node: NodeId, message: impl Into<Bytes>) {
-        let message = message.into();
-        self.on(Input::Engine { node, message });
-    }
-
-    pub fn tell(&mut self, node: NodeId, event: &str, body: Value) {
-        let seq = self.next_engine_seq(node);
-        let message = json!({"seq": seq, "type": "event", "event": event, "body": body});
-        self.engine(node, message.to_string());
-    }
-
-    pub fn ask(&mut self, node: NodeId, command: &str, arguments: Value) -> i64 {
-        let seq = self.next_engine_seq(node);
-        let message = json!({"seq": seq, "type": "request", "command": command, "arguments": arguments});
-        self.engine(node, message.to_string());
-        seq
-    }
-
-    pub fn answer(&mut self, node: NodeId, request: &Value, body: Value) {
-        self.respond(node, request, json!({"success": true, "body": body}));
-    }
-
-    pub fn fail(&mut self, node: NodeId, request: &Value, text: &str) {
-        self.respond(node, request, json!({"success": false, "message": text}));
-    }
-
-    fn respond(&mut self, node: NodeId, request: &Value, mut more: Value) {
-        more["seq"] = self.next_engine_seq(node).into();
-        more["type"] = "response".into();
-        more["request_seq"] = request["seq"].clone();
-        more["command"] = request["command"].clone();
-        self.engine(node, more.to_string());
-    }
-
-    fn next_engine_seq(&mut self, node: NodeId) -> i64 {
-        let side = self.engines.entry(node).or_default();
-        side.last_seq += 1;
-        side.last_seq
-    }
-
-    /// Takes the oldest message of that command which the engine got.
-    pub fn got(&mut self, node: NodeId, command: &str) -> Value {
-        let listener = &mut self.engines.entry(node).or_default().listener;
-        let request = listener.take(|heard| heard.json["command"] == command);
-        request.unwrap_or_else(|| panic!("the engine did not get `{command}`; {listener}")).json
-    }
-
-    pub fn engine_heard(&mut self, node: NodeId) -> Vec<Heard> {
-        self.engines.entry(node).or_default().listener.take_all()
-    }
-
-    pub fn engine_names(&mut self, node: NodeId) -> Vec<String> {
-        self.engine_heard(node).iter().map(Heard::name).collect()
-    }
-
-    pub fn stall_engine(&mut self, node: NodeId) {
-        self.engines.entry(node).or_default().stalled = Stalled::Yes;
-    }
-
-    pub fn is_engine_stalled(&self, node: NodeId) -> bool {
-        self.engines.get(&node).is_some_and(|side| side.stalled == Stalled::Yes)
-    }
-
-    pub fn engine_reads_on(&mut self, node: NodeId) {
-        self.engines.entry(node).or_default().stalled = Stalled::No;
-        self.drain();
-    }
-
     // Time
 
     pub fn now(&self) -> Duration {
@@ -391,7 +321,11 @@ impl Rig {
 
     /// Lets time pass and fires every deadline on the way.
     pub fn advance(&mut self, seconds: u64) {
-        let end = self.now + Duration::from_secs(seconds);
+        self.wait(Duration::from_secs(seconds));
+    }
+
+    pub fn wait(&mut self, time: Duration) {
+        let end = self.now + time;
         for _ in 0..1000 {
             match self.session.next_deadline() {
                 Some(Time(due)) if due <= end => {
@@ -419,6 +353,7 @@ impl Rig {
             {
                 let bytes = packet.to_bytes();
                 assert_eq!(bytes.len(), packet.len());
+                self.killing.lets_hear(*node, &self.opened, self.now, &bytes);
                 side.listener.engine_hears(Heard::new(bytes));
             }
         }
@@ -465,15 +400,27 @@ impl Rig {
                 self.engines.entry(node).or_default();
                 self.opened.push((node, parent, opening));
             }
-            Effect::StopEngine { node, grace, release } => {
+            Effect::StopEngine { node, grace, debuggee } => {
                 assert!(
                     self.stopped.iter().all(|(stopped, ..)| *stopped != node),
                     "invariant 6: {node:?} is stopped twice"
                 );
-                self.stopped.push((node, grace, release));
+                self.killing.lets_hear(node, &self.opened, self.now, b"that its connection is closed");
+                self.stopped.push((node, grace, debuggee));
             }
+            Effect::KillPrograms { node, whole, force } => {
+                self.killing.begins(node, self.now);
+                match force {
+                    Force::Kill => self.killed.push((node, whole)),
+                    Force::Ask => self.asked_to_go.push((node, whole)),
+                }
+            }
+            Effect::GuardPrograms { node, whole } => self.guarded.push((node, whole)),
+            Effect::SparePrograms { node } => self.spared.push(node),
+            Effect::EndInput { node } => self.input_ended.push(node),
             Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
             Effect::AskHub { ticket, verb } => self.asked_hub.push((ticket, verb)),
+            Effect::GiveInput { ticket, node, text, end } => self.given.push((ticket, node, text, end)),
             Effect::MoveClient { client, session } => self.moves.push((client, session)),
             Effect::Prepare { ticket, arguments, .. } => self.prepared.push((ticket, arguments)),
             Effect::CallOff { ticket } => self.called_off.push(ticket),

@@ -79,6 +79,8 @@ fn observers_do_not_keep_a_session_that_its_last_driver_ends() {
     let (mut rig, tess, bob, node) = Rig::shared();
     let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
     rig.heard(owl);
+    let described = rig.session.describe();
+    assert_eq!((described.clients.len(), described.observers), (3, vec!["Owl".to_owned()]));
     rig.request(tess, "disconnect", json!({}));
     assert!(rig.engine_heard(node).is_empty(), "another driver is there");
     rig.request(bob, "disconnect", json!({}));
@@ -133,6 +135,34 @@ fn what_others_do_is_told_to_those_who_asked_and_to_nobody_else() {
         let names = rig.names(client);
         assert!(names.iter().all(|name| !name.starts_with("breakroom/")), "{names:?}");
     }
+}
+
+/// Leaving is no deed; leaving nothing behind for those who stay is.
+#[test]
+fn whoever_ends_the_session_for_others_is_named_to_them() {
+    for (parting, who_stays) in [
+        (json!({}), "observe"),
+        (json!({"terminateDebuggee": true}), "observe"),
+        (json!({"terminateDebuggee": true}), "drive"),
+    ] {
+        let (mut rig, tess, bob, _) = Rig::shared();
+        let owl = rig.bring("Owl", json!({}), json!({"role": who_stays, "events": true}));
+        rig.heard(owl);
+        rig.request(tess, "disconnect", json!({}));
+        rig.request(bob, "disconnect", parting.clone());
+        let told: Vec<_> = rig.heard(owl).into_iter().map(|heard| heard.json["body"].clone()).collect();
+        let end = json!({"client": "Bob", "deed": "ended the session", "command": "disconnect"});
+        assert!(told.contains(&end), "{parting} beside one to {who_stays}: {told:?}");
+        assert!(!told.iter().any(|told| told["client"] == "Tess" && told["deed"] != "left"), "{told:?}");
+    }
+    // One who drives keeps it, and nobody has ended anything.
+    let (mut rig, tess, bob, _) = Rig::shared();
+    let curious = rig.bring("Carl", json!({}), json!({"events": true}));
+    rig.request(tess, "disconnect", json!({}));
+    rig.heard(curious);
+    rig.request(bob, "disconnect", json!({"terminateDebuggee": false}));
+    let told = rig.heard(curious);
+    assert!(told.iter().all(|told| told.json["body"]["deed"] != "ended the session"), "{told:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod absence;
 mod census;
 mod client;
 mod engine;
+pub mod floods;
 mod judged;
 mod models;
 mod mutation;

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::rig::{Rig, capabilities, without_numbers};
 
-const VENDOR: &str = r#""z" : 1,"a":[ 1e400,123456789012345678901234567890 ,-0.0],"null":null,"twice":1,"twice":{"seq":5,"id":7},"é\u0000\ud800":"\u00e9\/","deep":{"x":[[[{}]]]}"#;
+const VENDOR: &str = r#""z" : 1,"a":[ 1e400,123456789012345678901234567890 ,-0.0],"null":null,"twice":1,"twice":{"seq":5,"id":7},"é\u0000\ud800":"\u00e9\/","deep":{"x":[[[{}]]],"name":null,"id":3.0},"data":{"line":2.0,"path":null}"#;
 
 fn same(sent: &str, received: &[u8]) {
     let (sent, received) = (without_numbers(sent.as_bytes()), without_numbers(received));

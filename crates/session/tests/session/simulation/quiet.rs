@@ -7,15 +7,10 @@ use std::collections::BTreeMap;
 use breakroom_session::ClientId;
 use serde_json::{Value, json};
 
-use super::census::Census;
 use super::client::Runs;
 use super::picture::{Picture, Scope};
-use super::world::{Floods, World};
-use crate::rig::Heard;
+use super::world::World;
 
-/// What a client that does not read may cost: the mark above which it is sent no more output, one more message, and
-/// room for answers and states, which are never left out.
-const HELD: usize = (4 << 20) + (1 << 20) + (512 << 10);
 /// Older output is not shown to a late joiner.
 const SHOWN_OUTPUT: usize = 300;
 /// Longer than the hub takes to judge a stop, in seconds.
@@ -92,11 +87,7 @@ impl World {
     fn nothing_was_lost_untold(&self) {
         for id in self.present() {
             let Some(floods) = self.floods.get(&id) else { continue };
-            let Floods { owed, heard, told_missing } = floods;
-            assert!(
-                heard + told_missing >= *owed,
-                "invariant 5: {id:?} heard {heard} of {owed} floods, and of {told_missing} that it did not"
-            );
+            floods.assert_none_missing(&format!("{id:?}"));
         }
     }
 
@@ -180,28 +171,9 @@ impl World {
             there.iter().for_each(|id| self.floods.entry(*id).or_default().owed += 1);
             self.collect();
             for id in readers {
-                let Floods { owed, heard, told_missing } = &self.floods[&id];
-                let all = heard + told_missing >= *owed;
-                assert!(all, "invariant 5: {id:?} reads, and has {heard} of {owed} floods");
+                self.floods[&id].assert_none_missing(&format!("{id:?}, who reads,"));
             }
             self.traffic.census.looked_at(5);
-        }
-    }
-}
-
-impl Floods {
-    /// What a client is given at once is what was held for it.
-    pub(super) fn hear(&mut self, id: ClientId, batch: &[Heard], census: &mut Census) {
-        let held: usize = batch.iter().map(|heard| heard.bytes.len()).sum();
-        assert!(held <= HELD, "invariant 5: {held} bytes were held for {id:?}");
-        for heard in batch {
-            census.looked_at(8);
-            self.heard += u64::from(!heard.is_read());
-            let text = heard.json["body"]["output"].as_str().unwrap_or_default();
-            if let Some(said) = text.strip_prefix("breakroom: ").filter(|said| said.contains("left out")) {
-                self.told_missing +=
-                    said.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap();
-            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::absence::{Absence, Lives, PASSES};
 use super::census::Census;
 use super::client::{Client, Comes};
 use super::engine::{Engine, Kind};
+use super::floods::Floods;
 use super::mutation::{Mutation, Saboteur};
 use super::random::Random;
 use super::traffic::{Numbers, Traffic};
@@ -64,14 +65,6 @@ impl Log {
             eprintln!("{who:?} {verb} {}", text.chars().take(1000).collect::<String>());
         }
     }
-}
-
-/// What one client had of the floods.
-#[derive(Default)]
-pub struct Floods {
-    pub owed: u64,
-    pub heard: u64,
-    pub told_missing: u64,
 }
 
 /// Says how to play a failed run again, whatever made it fail.
@@ -386,10 +379,11 @@ impl World {
         for (id, client) in &mut self.clients {
             let batch = self.rig.heard(*id);
             if !batch.is_empty() {
-                self.floods.entry(*id).or_default().hear(*id, &batch, &mut self.traffic.census);
+                self.floods.entry(*id).or_default().hear(*id, &batch);
             }
             for heard in batch {
                 self.log.note(id, "hears", &heard.bytes);
+                self.traffic.census.looked_at(8);
                 client.hears(&heard, &mut self.traffic);
                 self.absence.spoken = self.absence.spoken.max(client.spoken);
                 self.traffic.arrived(&heard);

@@ -40,13 +40,7 @@ fn js_debugs_own_order_at_the_end_is_that_of_one_engine() {
     rig.tell(root, "terminated", json!({"restart": false}));
     assert_eq!(rig.names(tess), ["thread", "terminated"]);
     rig.request(tess, "disconnect", json!({}));
-    let disconnect = rig.got(child, "disconnect");
-    rig.answer(child, &disconnect, json!({}));
-    rig.closes(child);
-    let disconnect = rig.got(root, "disconnect");
-    rig.answer(root, &disconnect, json!({}));
-    rig.node_ended(root, "exit code 0", "");
-    rig.assert_over();
+    rig.both_let_go(child, root);
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Several nodes as one session.
 
+use breakroom_session::habits::Part;
+use breakroom_session::{EngineFacts, Stdin};
 use serde_json::{Value, json};
 
 use super::super::rig::{Rig, setup};
+use super::stage::{facts, js_capabilities};
 
 fn ids(answer: &Value) -> Vec<(i64, String)> {
     let list = answer["body"]["threads"].as_array().unwrap().iter();
@@ -54,19 +57,36 @@ fn a_stop_of_one_node_says_whose_it_is_and_stops_no_other() {
 }
 
 #[test]
-fn threads_that_stop_with_another_are_told_one_by_one_before_it() {
+fn threads_that_stop_with_another_are_told_one_by_one_behind_it() {
     let (mut rig, tess, root) = Rig::python(setup(), json!({}));
     let (child, one) = rig.python_child(tess, root, 7);
     let two = rig.start_thread(tess, child, 2);
     rig.tell(child, "stopped", json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true}));
     let heard = rig.heard(tess);
     let told: Vec<_> = heard.iter().map(|heard| heard.json["body"]["threadId"].as_i64().unwrap()).collect();
-    assert_eq!(told, [two, one]);
-    assert_eq!(heard[0].json["body"]["preserveFocusHint"], true);
+    assert_eq!(told, [one, two]);
+    assert_eq!(heard[1].json["body"]["preserveFocusHint"], true);
     assert!(heard.iter().all(|heard| heard.json["body"]["allThreadsStopped"] == false));
     // A second stop of the same node tells nobody what it knows.
     rig.tell(child, "stopped", json!({"reason": "breakpoint", "threadId": 2, "allThreadsStopped": true}));
     assert_eq!(rig.names(tess), ["stopped"]);
+}
+
+/// A child process of Python has a thread that feeds its queue, which stops with every step.
+#[test]
+fn the_first_stop_after_a_step_is_that_of_the_thread_that_was_stepped() {
+    let (mut rig, tess, root) = Rig::python(setup(), json!({}));
+    let (child, one) = rig.python_child(tess, root, 7);
+    rig.tell(child, "stopped", json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true}));
+    rig.heard(tess);
+    rig.round_trip(tess, child, "next", json!({"threadId": one}), json!({}));
+    let feeder = rig.start_thread(tess, child, 2);
+    rig.tell(child, "stopped", json!({"reason": "step", "threadId": 1, "allThreadsStopped": true}));
+    let heard = rig.heard(tess);
+    let stops = heard.iter().filter(|heard| heard.json["event"] == "stopped");
+    let told: Vec<_> =
+        stops.map(|heard| (&heard.json["body"]["threadId"], &heard.json["body"]["reason"])).collect();
+    assert_eq!(told, [(&json!(one), &json!("step")), (&json!(feeder), &json!("pause"))]);
 }
 
 #[test]
@@ -291,4 +311,94 @@ fn two_clients_step_in_two_nodes_at_once() {
     let seq = rig.request(tess, "next", json!({"threadId": two}));
     rig.got(b, "next");
     assert!(!rig.has_answer(tess, seq));
+}
+
+#[test]
+fn what_a_program_writes_only_because_it_is_debugged_is_told_to_nobody() {
+    let chatter = vec!["Debugger attached.".to_owned()];
+    let mut rig = Rig::with(setup());
+    let engine = EngineFacts { chatter, ..facts(Part::Coordinates) };
+    let (tess, root) = rig.launch_with(engine, js_capabilities(), json!({}));
+    for text in ["Debugger attached.\n", "Debugger attached.\nmine\n", "mine\n"] {
+        rig.tell(root, "output", json!({"category": "stderr", "output": text}));
+    }
+    // What the program prints itself is its own, whatever it says.
+    rig.tell(root, "output", json!({"category": "stdout", "output": "Debugger attached.\n"}));
+    let told: Vec<_> = rig.heard(tess).iter().map(|heard| heard.json["body"]["output"].clone()).collect();
+    assert_eq!(told, ["Debugger attached.\nmine\n", "mine\n", "Debugger attached.\n"]);
+}
+
+#[test]
+fn input_goes_to_the_program_that_is_meant_and_to_no_other() {
+    let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+    let (one, first) = rig.js_child(tess, root, "a.js");
+    let (two, _) = rig.js_child(tess, root, "b.js");
+    let (deaf, third) = rig.js_child(tess, root, "c.js");
+    let goes_to = |rig: &mut Rig, arguments: Value| {
+        let seq = rig.request(tess, "breakroom/input", arguments);
+        let heard = [one, two, deaf].map(|node| rig.engine_names(node).join(" ").contains("input"));
+        match heard.iter().position(|heard| *heard) {
+            Some(at) => Ok(at),
+            None => Err(rig.refusal(tess, seq).1),
+        }
+    };
+    let can = json!({"capabilities": {"supportsBreakroomInput": true}});
+    rig.tell(one, "capabilities", can.clone());
+    rig.stop_alone(deaf, 0, "breakpoint");
+    assert_eq!(goes_to(&mut rig, json!({"text": "x"})), Ok(0), "the only one that takes any");
+    rig.tell(two, "capabilities", can);
+    let refused = goes_to(&mut rig, json!({"text": "x"})).unwrap_err();
+    assert!(refused.contains("a.js") && refused.contains("b.js") && !refused.contains("c.js"), "{refused}");
+    rig.stop_alone(two, 0, "breakpoint");
+    assert_eq!(goes_to(&mut rig, json!({"text": "x"})), Ok(1));
+    assert_eq!(goes_to(&mut rig, json!({"text": "x", "threadId": first})), Ok(0));
+    let refused = goes_to(&mut rig, json!({"text": "x", "threadId": third})).unwrap_err();
+    assert!(refused.contains("c.js"), "a thread that is named decides: {refused}");
+    rig.request(tess, "breakroom/focus", json!({"node": one.0}));
+    assert_eq!(goes_to(&mut rig, json!({"text": "x"})), Ok(0), "what the client chose itself");
+}
+
+/// js-debug itself debugs nothing: what the program reads is the root's, and its threads are a child's.
+#[test]
+fn input_for_a_thread_of_the_program_that_was_launched_is_the_roots_and_no_other_threads() {
+    let mut rig = Rig::with(setup());
+    let engine = EngineFacts { stdin: Stdin::Hubs, ..facts(Part::Coordinates) };
+    let declared = json!({"supportsBreakroomInput": true});
+    let (tess, root) = rig.launch_with(engine, js_capabilities(), declared);
+    let (_, first) = rig.js_child(tess, root, "a.js");
+    let (_, forked) = rig.js_child(tess, root, "b.js");
+    rig.request(tess, "breakroom/input", json!({"text": "x", "threadId": first}));
+    assert_eq!(rig.given.last().map(|(_, node, text, _)| (*node, text.as_str())), Some((root, "x")));
+    let refused = rig.request(tess, "breakroom/input", json!({"text": "x", "threadId": forked}));
+    assert!(rig.refusal(tess, refused).1.contains("b.js"));
+    assert_eq!(rig.given.len(), 1);
+}
+
+#[test]
+fn a_browser_is_given_nothing_to_read() {
+    let mut rig = Rig::with(setup());
+    let no_input = vec!["pwa-chrome".to_owned()];
+    let engine = EngineFacts { stdin: Stdin::Hubs, no_input, ..facts(Part::Coordinates) };
+    let declared = json!({"supportsBreakroomInput": true});
+    let launch = json!({"type": "pwa-chrome"});
+    let (tess, _) = rig.launch_as(engine, js_capabilities(), declared, launch);
+    let refused = rig.request(tess, "breakroom/input", json!({"text": "x"}));
+    assert!(rig.refusal(tess, refused).1.contains("input"));
+    assert!(rig.given.is_empty() && rig.input_ended.is_empty());
+}
+
+#[test]
+fn what_an_engine_has_no_name_for_is_called_as_its_session_is() {
+    let mut rig = Rig::with(setup());
+    let unnamed = vec!["Remote Process [0]".to_owned()];
+    let engine = EngineFacts { unnamed, ..facts(Part::Coordinates) };
+    let launch = json!({"breakroom": {"name": "spin.js"}});
+    let (tess, root) = rig.launch_as(engine.clone(), js_capabilities(), json!({}), launch);
+    let (child, _) = rig.announce_js(root, "Remote Process [0]");
+    // It is on its parent's server, and so are its habits its parent's.
+    rig.child_runs_with(child, EngineFacts { part: Part::Debugs, ..engine });
+    let thread = rig.start_thread(tess, child, 0);
+    let names = json!({"threads": [{"id": 0, "name": "Remote Process [0]"}]});
+    let threads = rig.round_trip(tess, child, "threads", json!({}), names);
+    assert_eq!(ids(&threads), [(thread, "spin.js".to_owned())]);
 }

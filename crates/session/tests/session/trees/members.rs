@@ -1,13 +1,21 @@
 //! The members of a group: children with an engine, a start and a fate of their own.
 
-use breakroom_session::{Amendments, Console, EngineFacts, EntryStop, Input, NodeId, Opening, Part};
+use breakroom_session::habits::{Console, EntryStop, Part, Preload};
+use breakroom_session::{Amendments, EngineFacts, Fate, Input, NodeId, Opening};
 use serde_json::{Value, json};
 
 use super::super::rig::{Rig, setup};
 use super::stage::js_capabilities;
+use crate::engines::facts_with;
 
 /// A group starts a member, which has answered `initialize`.
-fn member(rig: &mut Rig, root: NodeId, request: &str, configuration: Value, facts: EngineFacts) -> NodeId {
+pub fn member(
+    rig: &mut Rig,
+    root: NodeId,
+    request: &str,
+    configuration: Value,
+    facts: EngineFacts,
+) -> NodeId {
     rig.ask(root, "startDebugging", json!({"request": request, "configuration": configuration}));
     let (child, _, opening) = rig.opened.last().unwrap();
     assert!(matches!(opening, Opening::Engine { .. }), "{opening:?}");
@@ -18,7 +26,7 @@ fn member(rig: &mut Rig, root: NodeId, request: &str, configuration: Value, fact
     child
 }
 
-fn runs(rig: &mut Rig, child: NodeId) {
+pub fn runs(rig: &mut Rig, child: NodeId) {
     rig.tell(child, "initialized", json!({}));
     for heard in rig.engine_heard(child) {
         rig.answer(child, &heard.json, json!({}));
@@ -44,7 +52,7 @@ fn what_a_group_attached_to_is_let_go_and_what_it_launched_ends() {
             assert_eq!(bye["arguments"]["terminateDebuggee"], ends, "{command}");
             rig.answer(child, &bye, json!({}));
             let stopped = rig.stopped.iter().find(|(node, ..)| *node == child).unwrap();
-            assert!(!stopped.2, "{command}: the engine itself ends");
+            assert_eq!(stopped.2, Fate::Ends, "{command}: the engine itself ends");
         }
     }
 }
@@ -103,8 +111,8 @@ fn a_program_of_a_group_that_is_to_live_on_is_released() {
     let bye = rig.got(child, "disconnect");
     assert_eq!(bye["arguments"]["terminateDebuggee"], false);
     rig.answer(child, &bye, json!({}));
-    let (_, _, release) = rig.stopped.iter().find(|(node, ..)| *node == child).unwrap();
-    assert!(*release, "its guard would end it: {:?}", rig.stopped);
+    let (.., debuggee) = rig.stopped.iter().find(|(node, ..)| *node == child).unwrap();
+    assert_eq!(*debuggee, Fate::Lives, "its guard would end it: {:?}", rig.stopped);
 }
 
 #[test]
@@ -114,8 +122,9 @@ fn a_member_that_does_not_answer_because_its_program_lives_on_is_not_ended_with_
     rig.request(tess, "disconnect", json!({"terminateDebuggee": false}));
     rig.got(child, "disconnect");
     rig.advance(5);
-    let (_, grace, release) = rig.stopped.iter().find(|(node, ..)| *node == child).unwrap();
-    assert!(*release && grace.as_secs() > 3600, "{grace:?}");
+    let (_, grace, debuggee) = rig.stopped.iter().find(|(node, ..)| *node == child).unwrap();
+    assert_eq!(*debuggee, Fate::Lives);
+    assert!(grace.as_secs() > 3600, "{grace:?}");
 }
 
 #[test]
@@ -123,7 +132,10 @@ fn a_member_is_launched_with_what_its_engine_needs() {
     let (mut rig, _tess, root) = Rig::coordinated(setup(), json!({}));
     let types = [("javascript".to_owned(), "pwa-node".to_owned())].into_iter().collect();
     let defaults = json!({"cwd": "/w"}).as_object().unwrap().clone();
-    let facts = EngineFacts { amendments: Amendments { defaults, types }, ..EngineFacts::default() };
+    let facts = EngineFacts {
+        amendments: Amendments { defaults, types, ..Amendments::default() },
+        ..EngineFacts::default()
+    };
     let configuration = json!({"name": "web", "type": "javascript", "breakroom": {"token": "t"}});
     let child = member(&mut rig, root, "launch", configuration, facts.clone());
     let launch = rig.got(child, "launch");
@@ -142,7 +154,7 @@ fn a_member_is_launched_with_what_its_engine_needs() {
 fn a_member_stops_on_entry_by_the_word_of_its_engine() {
     let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
     let word = "stopAtBeginningOfMainSubprogram";
-    let facts = EngineFacts { entry: EntryStop::Key(word.into()), ..EngineFacts::default() };
+    let facts = facts_with(|facts| facts.starting.entry = EntryStop::Key(word.into()));
     let configuration = json!({"name": "c", "type": "cppdbg", "program": "x", "stopOnEntry": true});
     let child = member(&mut rig, root, "launch", configuration, facts);
     let launch = rig.got(child, "launch");
@@ -154,10 +166,66 @@ fn a_member_stops_on_entry_by_the_word_of_its_engine() {
 }
 
 #[test]
+fn a_program_that_something_in_it_stops_on_entry_is_told_so_once() {
+    let entry = EntryStop::Preload(Preload {
+        variable: "OPTIONS".into(),
+        option: "--load x".into(),
+        program: "ENTRY".into(),
+        unless: vec!["port".into()],
+        file: "entry.x".into(),
+        script: String::new(),
+    });
+    let kinds = vec!["pwa-node".to_owned()];
+    let facts = facts_with(|facts| {
+        facts.part = Part::Coordinates;
+        facts.starting.entry = entry;
+        facts.kinds = kinds;
+    });
+    let launched = |more: Value| {
+        let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+        let mut configuration = json!({"name": "c", "type": "js", "program": "x", "stopOnEntry": true});
+        configuration.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let child = member(&mut rig, root, "launch", configuration, facts.clone());
+        let launch = rig.got(child, "launch");
+        (rig, tess, child, launch)
+    };
+    let asked = |more: Value| launched(more).3["arguments"].clone();
+    let both = json!({"OPTIONS": "--load x", "ENTRY": "x"});
+    for more in [json!({}), json!({"env": null}), json!({"env": {}})] {
+        let told = asked(more);
+        assert_eq!((&told["env"], &told["stopOnEntry"]), (&both, &json!(false)), "{told}");
+    }
+    let told = asked(json!({"env": {"A": "1", "OPTIONS": "-q"}}));
+    assert_eq!(told["env"], json!({"A": "1", "OPTIONS": "-q --load x", "ENTRY": "x"}));
+    for more in [json!({"port": 1}), json!({"program": null})] {
+        let told = asked(more);
+        assert!(told.get("env").is_none() && told["stopOnEntry"] == true, "{told}");
+    }
+
+    let (mut rig, tess, child, launch) = launched(json!({}));
+    rig.answer(child, &launch, json!({}));
+    rig.tell(child, "initialized", json!({}));
+    for heard in rig.engine_heard(child) {
+        rig.answer(child, &heard.json, json!({}));
+    }
+    let (grandchild, _) = rig.announce_js(child, "a.js");
+    rig.child_up(grandchild, js_capabilities());
+    runs(&mut rig, grandchild);
+    let thread = rig.start_thread(tess, grandchild, 1);
+    for (reason, told) in
+        [("exception", "exception"), ("pause", "entry"), ("pause", "pause"), ("step", "step")]
+    {
+        rig.stop_alone(grandchild, 1, reason);
+        assert_eq!(rig.event(tess, "stopped")["body"]["reason"], told);
+        rig.round_trip(tess, grandchild, "continue", json!({"threadId": thread}), json!({}));
+    }
+}
+
+#[test]
 fn members_that_stop_on_entry_by_the_hubs_own_breakpoint_each_have_theirs() {
     let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
     let python = running(&mut rig, root, "launch", "web");
-    let delve = EngineFacts { entry: EntryStop::Function("main.main".into()), ..EngineFacts::default() };
+    let delve = facts_with(|facts| facts.starting.entry = EntryStop::Function("main.main".into()));
     let [one, two] = ["one", "two"].map(|name| {
         let configuration = json!({"name": name, "type": "go", "stopOnEntry": true});
         let child = member(&mut rig, root, "launch", configuration, delve.clone());
@@ -214,7 +282,7 @@ fn js_debug_in_a_group_coordinates_there_too() {
 #[test]
 fn an_expression_in_the_console_of_a_groups_gdb_is_a_value() {
     let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
-    let facts = EngineFacts { console: Console::Commands, ..EngineFacts::default() };
+    let facts = facts_with(|facts| facts.expressions.console = Console::Commands);
     let child = member(&mut rig, root, "launch", json!({"name": "c", "type": "cppdbg"}), facts);
     runs(&mut rig, child);
     let thread = rig.start_thread(tess, child, 1);
@@ -257,4 +325,78 @@ fn a_member_that_attaches_by_an_address_gets_an_engine() {
     let configuration = json!({"name": "api", "type": "python", "connect": connect});
     let child = member(&mut rig, root, "attach", configuration.clone(), EngineFacts::default());
     assert_eq!(rig.got(child, "attach")["arguments"], configuration);
+}
+
+#[test]
+fn a_member_that_is_paused_to_stop_on_entry_is_paused_before_it_is_let_go() {
+    let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+    let facts = facts_with(|facts| facts.starting.entry = EntryStop::Pause);
+    let configuration = json!({"name": "c", "type": "cmake", "stopOnEntry": true});
+    let child = member(&mut rig, root, "launch", configuration, facts.clone());
+    rig.tell(child, "initialized", json!({}));
+    let asked = rig.engine_names(child);
+    let at = |name: &str| asked.iter().position(|asked| asked == name);
+    assert!(at("?pause").is_some() && at("?pause") < at("?configurationDone"), "{asked:?}");
+    rig.stop_alone(child, 1, "pause");
+    assert_eq!(rig.event(tess, "stopped")["body"]["reason"], "entry");
+    let free = member(&mut rig, root, "launch", json!({"name": "d", "type": "cmake"}), facts);
+    rig.tell(free, "initialized", json!({}));
+    assert!(!rig.engine_names(free).contains(&"?pause".to_owned()), "nobody asked for it");
+}
+
+#[test]
+fn a_member_that_asks_for_it_is_started_again_once_its_engine_is_gone() {
+    for bound in [false, true] {
+        let launch = json!({"stopAll": bound});
+        let (mut rig, tess, root) = Rig::coordinated_with(setup(), launch);
+        let child = running(&mut rig, root, "launch", "api");
+        rig.tell(root, "terminated", json!({}));
+        let opened = rig.opened.len();
+        rig.tell(child, "terminated", json!({"restart": {"port": 7}}));
+        assert_eq!(rig.opened.len(), opened, "two at once could want the same port");
+        let bye = rig.got(child, "disconnect");
+        rig.answer(child, &bye, json!({}));
+        rig.closes(child);
+        assert_eq!(rig.opened.len(), opened + 1);
+        let (again, parent, opening) = rig.opened.last().unwrap().clone();
+        assert!(parent == root && matches!(opening, Opening::Engine { .. }), "{opening:?}");
+        rig.on(Input::NodeUp { node: again, facts: EngineFacts::default() });
+        let initialize = rig.got(again, "initialize");
+        rig.answer(again, &initialize, js_capabilities());
+        let launch = rig.got(again, "launch");
+        assert_eq!(launch["arguments"]["__restart"], json!({"port": 7}));
+        assert_eq!(launch["arguments"]["name"], "api");
+        rig.answer(again, &launch, json!({}));
+        runs(&mut rig, again);
+        assert!(!rig.names(tess).contains(&"terminated".to_owned()), "the session goes on");
+        rig.tell(again, "exited", json!({"exitCode": 0}));
+        rig.tell(again, "terminated", json!({}));
+        let bye = rig.got(again, "disconnect");
+        rig.answer(again, &bye, json!({}));
+        rig.closes(again);
+        assert!(rig.names(tess).contains(&"terminated".to_owned()));
+    }
+}
+
+#[test]
+fn a_member_that_is_to_be_started_again_is_not_once_the_session_ends() {
+    let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+    let child = running(&mut rig, root, "launch", "api");
+    rig.tell(child, "terminated", json!({"restart": true}));
+    rig.request(tess, "disconnect", json!({}));
+    let bye = rig.got(child, "disconnect");
+    rig.answer(child, &bye, json!({}));
+    let opened = rig.opened.len();
+    rig.closes(child);
+    assert_eq!(rig.opened.len(), opened);
+    // What was never begun is called off by the driver at once.
+    for (node, ..) in rig.stopped.clone() {
+        if node != child && node != root {
+            rig.node_ended(node, "called off", "");
+        }
+    }
+    let bye = rig.got(root, "disconnect");
+    rig.answer(root, &bye, json!({}));
+    rig.closes(root);
+    rig.assert_over();
 }

@@ -82,6 +82,27 @@ fn a_request_that_names_nothing_goes_to_the_node_that_stopped_last_or_was_chosen
 }
 
 #[test]
+fn what_one_client_looks_at_moves_nobody_elses_requests_and_lasts_until_something_stops() {
+    let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+    let (a, _) = rig.js_child(tess, root, "a.js");
+    let (b, _) = rig.js_child(tess, root, "b.js");
+    let bob = rig.join_late();
+    rig.request(bob, "initialize", json!({"clientName": "Bob", "adapterID": "node"}));
+    rig.request(bob, "attach", json!({}));
+    rig.request(bob, "configurationDone", json!({}));
+    rig.stop_alone(b, 0, "breakpoint");
+    rig.request(tess, "breakroom/focus", json!({"node": a.0}));
+    let asks = |rig: &mut Rig, client, node| {
+        rig.request(client, "evaluate", json!({"expression": "1", "context": "repl"}));
+        rig.got(node, "evaluate");
+    };
+    asks(&mut rig, tess, a);
+    asks(&mut rig, bob, b);
+    rig.stop_alone(b, 0, "step");
+    asks(&mut rig, tess, b);
+}
+
+#[test]
 fn a_coordinating_root_is_asked_for_nothing_but_the_launch() {
     let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
     let threads = rig.request(tess, "threads", json!({}));
@@ -108,6 +129,26 @@ fn a_thread_or_frame_of_a_child_that_ended_is_refused() {
     assert!(rig.refusal(tess, seq).1.contains("gone"));
     let seq = rig.request(tess, "scopes", json!({"frameId": frame}));
     rig.refusal(tess, seq);
+}
+
+#[test]
+fn a_thread_of_a_child_that_is_gone_is_never_taken_for_one_of_the_root() {
+    let (mut rig, tess, root) = Rig::python(setup(), json!({}));
+    rig.start_thread(tess, root, 1);
+    let (child, thread) = rig.python_child(tess, root, 7);
+    rig.stop_alone(root, 1, "breakpoint");
+    rig.tell(child, "terminated", json!({}));
+    for heard in rig.engine_heard(child) {
+        rig.answer(child, &heard.json, json!({}));
+    }
+    rig.closes(child);
+    rig.heard(tess);
+    rig.engine_heard(root);
+    for command in ["continue", "next", "pause", "stackTrace"] {
+        let seq = rig.request(tess, command, json!({"threadId": thread}));
+        assert!(rig.refusal(tess, seq).1.contains("gone"), "{command}");
+    }
+    assert!(rig.engine_names(root).is_empty());
 }
 
 #[test]
@@ -155,6 +196,7 @@ fn cancel_finds_the_node_that_has_the_request() {
     rig.request(tess, "cancel", json!({"requestId": asked}));
     assert_eq!(rig.got(child, "cancel")["arguments"]["requestId"], at_engine);
     rig.tell(child, "progressStart", json!({"progressId": "p", "title": "indexing"}));
-    rig.request(tess, "cancel", json!({"progressId": "p"}));
+    let told = rig.event(tess, "progressStart")["body"]["progressId"].clone();
+    rig.request(tess, "cancel", json!({"progressId": told}));
     assert_eq!(rig.got(child, "cancel")["arguments"]["progressId"], "p");
 }

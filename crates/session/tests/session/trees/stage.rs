@@ -1,9 +1,11 @@
 //! The trees that the tests play with: js-debug, whose root only coordinates, and debugpy, whose root debugs.
 
-use breakroom_session::{Access, ClientId, EngineFacts, ExitWord, Input, NodeId, Part, Reach, Setup};
+use breakroom_session::habits::{ExitWord, Part};
+use breakroom_session::{Access, ClientId, EngineFacts, Input, NodeId, Reach, Setup};
 use serde_json::{Value, json};
 
 use super::super::rig::{Rig, capabilities, setup};
+use crate::engines::facts_with;
 
 /// The id under which others find the session.
 pub const ID: &str = "s1";
@@ -19,6 +21,8 @@ pub fn js_capabilities() -> Value {
         "supportTerminateDebuggee": true,
         "supportsTerminateRequest": false,
         "supportsRestartRequest": true,
+        "supportsLoadedSourcesRequest": true,
+        "supportsSetExpression": true,
         "exceptionBreakpointFilters": [{"filter": "all"}, {"filter": "uncaught"}],
     })
 }
@@ -28,32 +32,60 @@ pub fn facts(part: Part) -> EngineFacts {
         Part::Debugs => ExitWord::Event,
         Part::Coordinates => ExitWord::InOutput(vec!["Process exited with code {}".into()]),
     };
-    EngineFacts {
-        name: "fake".into(),
-        part,
-        exit,
-        kinds: vec!["pwa-node".into(), "node".into()],
-        address: Some("127.0.0.1:8123".into()),
-        ..EngineFacts::default()
-    }
+    facts_with(|facts| {
+        facts.name = "fake".into();
+        facts.part = part;
+        facts.ending.exit = exit;
+        facts.kinds = vec!["pwa-node".into(), "node".into()];
+        facts.address = Some("127.0.0.1:8123".into());
+    })
 }
 
 impl Rig {
+    /// Both agree to the end, the child first, and are gone.
+    pub fn both_let_go(&mut self, child: NodeId, root: NodeId) {
+        let disconnect = self.got(child, "disconnect");
+        self.answer(child, &disconnect, json!({}));
+        self.closes(child);
+        let disconnect = self.got(root, "disconnect");
+        self.answer(root, &disconnect, json!({}));
+        self.node_ended(root, "exit code 0", "");
+        self.assert_over();
+    }
+
     /// Tess has launched something with js-debug, which has no process yet.
     pub fn coordinated(setup: Setup, declared: Value) -> (Self, ClientId, NodeId) {
         let mut rig = Rig::with(setup);
-        let (tess, root) = rig.launch_with(Part::Coordinates, js_capabilities(), declared);
+        let (tess, root) = rig.launch_with(facts(Part::Coordinates), js_capabilities(), declared);
+        (rig, tess, root)
+    }
+
+    /// The same of something that is launched with more than its name.
+    pub fn coordinated_with(setup: Setup, launch: Value) -> (Self, ClientId, NodeId) {
+        let mut rig = Rig::with(setup);
+        let (tess, root) = rig.launch_as(facts(Part::Coordinates), js_capabilities(), json!({}), launch);
         (rig, tess, root)
     }
 
     /// Tess debugs a Python program.
     pub fn python(setup: Setup, declared: Value) -> (Self, ClientId, NodeId) {
         let mut rig = Rig::with(setup);
-        let (tess, root) = rig.launch_with(Part::Debugs, capabilities(), declared);
+        let (tess, root) = rig.launch_with(facts(Part::Debugs), capabilities(), declared);
         (rig, tess, root)
     }
 
-    fn launch_with(&mut self, part: Part, can: Value, declared: Value) -> (ClientId, NodeId) {
+    /// Tess has launched something with an engine of this kind.
+    pub fn launch_with(&mut self, facts: EngineFacts, can: Value, declared: Value) -> (ClientId, NodeId) {
+        self.launch_as(facts, can, declared, json!({}))
+    }
+
+    pub fn launch_as(
+        &mut self,
+        facts: EngineFacts,
+        can: Value,
+        declared: Value,
+        more: Value,
+    ) -> (ClientId, NodeId) {
         let tess = self.join();
         let mut arguments = json!({"clientID": "test", "clientName": "Tess", "adapterID": "python"});
         for (key, value) in declared.as_object().unwrap() {
@@ -61,10 +93,14 @@ impl Rig {
         }
         self.request(tess, "initialize", arguments);
         let root = self.started.last().unwrap().0;
-        self.on(Input::NodeUp { node: root, facts: facts(part) });
+        self.on(Input::NodeUp { node: root, facts });
         let initialize = self.got(root, "initialize");
         self.answer(root, &initialize, can);
-        self.request(tess, "launch", json!({"type": "pwa-node", "name": "the program", "program": "x.py"}));
+        let mut launch = json!({"type": "pwa-node", "name": "the program", "program": "x.py"});
+        for (key, value) in more.as_object().unwrap() {
+            launch[key] = value.clone();
+        }
+        self.request(tess, "launch", launch);
         self.tell(root, "initialized", json!({}));
         self.request(tess, "configurationDone", json!({}));
         for heard in self.engine_heard(root) {
@@ -94,14 +130,22 @@ impl Rig {
 
     /// The connection is there and the child has answered `initialize`.
     pub fn child_up(&mut self, child: NodeId, can: Value) {
-        self.on(Input::NodeUp { node: child, facts: facts(Part::Debugs) });
+        self.child_up_with(child, facts(Part::Debugs), can);
+    }
+
+    fn child_up_with(&mut self, child: NodeId, facts: EngineFacts, can: Value) {
+        self.on(Input::NodeUp { node: child, facts });
         let initialize = self.got(child, "initialize");
         self.answer(child, &initialize, can);
     }
 
     /// The child runs: it was started and configured in js-debug's order.
     pub fn child_runs(&mut self, child: NodeId) {
-        self.child_up(child, js_capabilities());
+        self.child_runs_with(child, facts(Part::Debugs));
+    }
+
+    pub fn child_runs_with(&mut self, child: NodeId, facts: EngineFacts) {
+        self.child_up_with(child, facts, js_capabilities());
         self.tell(child, "initialized", json!({}));
         let mut start = None;
         for heard in self.engine_heard(child) {

@@ -126,3 +126,48 @@ fn the_answer_of_a_node_that_is_alone_is_waited_for_however_long_it_takes() {
     assert_eq!(rig.response(tess, threads)["body"]["threads"][0]["name"], "main");
     assert_eq!(rig.response(tess, breakpoints)["body"]["breakpoints"][0]["verified"], true);
 }
+
+#[test]
+fn a_child_that_stands_still_does_not_keep_exception_filters_from_being_set() {
+    let (mut rig, tess, root) = Rig::python(setup(), json!({}));
+    let (child, _) = rig.python_child(tess, root, 7);
+    let seq = rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["all"]}));
+    let asked = rig.got(root, "setExceptionBreakpoints");
+    rig.fail(root, &asked, "no such filter");
+    let late = rig.got(child, "setExceptionBreakpoints");
+    assert!(!rig.has_answer(tess, seq), "it is waited for");
+    rig.advance(2);
+    assert_eq!(rig.refusal(tess, seq).1, "no such filter", "that is all that is known");
+    rig.answer(child, &late, json!({}));
+    let seq = rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["uncaught"]}));
+    rig.got(root, "setExceptionBreakpoints");
+    let late = rig.got(child, "setExceptionBreakpoints");
+    rig.advance(2);
+    assert_eq!(rig.response(tess, seq)["success"], true, "nobody has anything against it");
+    rig.fail(child, &late, "no such filter");
+    rig.assert_nothing_owed();
+}
+
+#[test]
+fn a_sole_node_is_waited_for_as_long_as_it_takes_to_set_exception_filters() {
+    let (mut rig, tess, root) = Rig::python(setup(), json!({}));
+    let seq = rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["all"]}));
+    let asked = rig.got(root, "setExceptionBreakpoints");
+    rig.advance(30);
+    assert!(!rig.has_answer(tess, seq));
+    rig.answer(root, &asked, json!({}));
+    assert!(rig.has_answer(tess, seq));
+}
+
+#[test]
+fn a_child_that_is_not_there_yet_does_not_keep_exception_filters_from_being_set() {
+    let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+    let first = member(&mut rig, root, json!({"name": "api", "type": "python"}));
+    runs(&mut rig, first);
+    let slow = member(&mut rig, root, json!({"name": "slow", "type": "go"}));
+    let seq = rig.request(tess, "setExceptionBreakpoints", json!({"filters": ["all"]}));
+    let asked = rig.got(first, "setExceptionBreakpoints");
+    rig.fail(first, &asked, "no such filter");
+    assert_eq!(rig.refusal(tess, seq).1, "no such filter", "the other one can be asked nothing yet");
+    runs(&mut rig, slow);
+}

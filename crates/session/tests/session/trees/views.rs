@@ -253,3 +253,13 @@ fn a_lost_client_is_asked_nothing_and_costs_nothing() {
     assert_eq!(rig.event(flat, "stopped")["body"]["reason"], "breakpoint");
     assert!(rig.engine_names(root).iter().all(|name| name == "+startDebugging"));
 }
+
+#[test]
+fn a_client_of_a_child_hears_its_end_in_its_engines_words() {
+    let (mut rig, _ann, _root, child) = with_child();
+    let client = rig.visitor("One", opens(), json!({"session": ID, "node": child.0}));
+    rig.heard(client);
+    rig.tell(child, "terminated", json!({"vendor": 1, "restart": true}));
+    let ended = rig.event(client, "terminated");
+    assert_eq!(ended["body"], json!({"vendor": 1}), "there is nothing that it could start again");
+}

@@ -15,6 +15,8 @@ pub struct Client {
     /// Whether it resumes; one that never does knows what runs from events alone.
     pub resumes: bool,
     pub gone: bool,
+    /// It has said goodbye.
+    pub leaves: bool,
     open: BTreeMap<i64, Open>,
     pub owned: BTreeMap<String, BTreeSet<i64>>,
     unclear: BTreeSet<String>,
@@ -23,6 +25,8 @@ pub struct Client {
     pub asked: Vec<Value>,
     /// The children that it would not open sessions for.
     pub refused: BTreeSet<NodeId>,
+    /// The nodes that it was told a thread of.
+    pub shown: BTreeSet<NodeId>,
     starts: &'static str,
     own: Value,
     announced: bool,
@@ -61,14 +65,17 @@ pub struct Seen {
     pub outputs: Vec<i64>,
     pub terminated: bool,
     pub exit: Option<i64>,
-    /// Whose own resumes are not told to it.
-    pub resumes: bool,
+    /// The numbers of the stops that had one.
+    pub numbered: BTreeSet<i64>,
+    /// It may be told what it knows: its own resumes are not told to it, and one that is behind hears only the last state.
+    pub repeats: bool,
 }
 
 impl Seen {
     pub fn note(&mut self, heard: &Value) {
         let body = &heard["body"];
         let thread = body["threadId"].as_i64();
+        self.numbered.extend(body["stop"].as_i64());
         match heard["event"].as_str() {
             Some("thread") if body["reason"] == "exited" => {
                 let was = self.threads.remove(&thread.unwrap());
@@ -87,12 +94,12 @@ impl Seen {
                 let thread = thread.unwrap();
                 assert!(self.threads.contains_key(&thread), "an unknown thread stops: {heard}");
                 let news = self.stopped.insert(thread);
-                assert!(news || self.resumes, "it knew that: {heard}");
+                assert!(news || self.repeats, "it knew that: {heard}");
             }
             Some("continued") if body["allThreadsContinued"] != false => self.stopped.clear(),
             Some("continued") => {
                 let news = self.stopped.remove(&thread.unwrap());
-                assert!(news || self.resumes, "it knew that: {heard}");
+                assert!(news || self.repeats, "it knew that: {heard}");
             }
             Some("output") => self.outputs.extend(body["mark"].as_i64()),
             Some("exited") => self.exit = body["exitCode"].as_i64(),
@@ -120,13 +127,15 @@ impl Client {
             configures: true,
             resumes,
             gone: false,
+            leaves: false,
             open: BTreeMap::new(),
             owned: BTreeMap::new(),
             unclear: BTreeSet::new(),
-            seen: Seen { resumes, ..Seen::default() },
+            seen: Seen { repeats: resumes, ..Seen::default() },
             frames: Vec::new(),
             asked: Vec::new(),
             refused: BTreeSet::new(),
+            shown: BTreeSet::new(),
             starts,
             own,
             announced: false,
@@ -158,7 +167,7 @@ impl Client {
     fn does(&mut self, random: &mut Random, mark: &mut i64) -> Option<(&'static str, Value)> {
         let known: Vec<_> = self.seen.threads.keys().copied().collect();
         let thread = random.pick(&known).copied();
-        Some(match random.below(16) {
+        Some(match random.below(18) {
             0..=2 => ("stackTrace", json!({"threadId": thread?})),
             3..=4 => ("scopes", json!({"frameId": random.pick(&self.frames).copied()?})),
             5..=6 if self.resumes => ("continue", json!({"threadId": thread?})),
@@ -184,13 +193,22 @@ impl Client {
             }
             14 if random.one_in(40) => ("terminate", json!({})),
             15 if random.one_in(40) => ("restart", json!({})),
+            16..=17 => {
+                *mark += 1;
+                let end = random.one_in(4);
+                let mut gift = json!({"text": format!("line {mark}"), "end": end, "mark": mark});
+                if let Some(thread) = thread.filter(|_| random.one_in(2)) {
+                    gift["threadId"] = thread.into();
+                }
+                ("breakroom/input", gift)
+            }
             _ => return None,
         })
     }
 
     pub fn said(&mut self, seq: i64, command: &str, arguments: &Value) {
         let open = match command {
-            "evaluate" => Open::Marked(arguments["mark"].as_i64().unwrap()),
+            "evaluate" | "breakroom/input" => Open::Marked(arguments["mark"].as_i64().unwrap()),
             "setBreakpoints" => {
                 let lines = arguments["breakpoints"]
                     .as_array()
@@ -201,6 +219,7 @@ impl Client {
             }
             _ => Open::Plain(command.to_owned()),
         };
+        self.leaves |= command == "disconnect";
         self.open.insert(seq, open);
     }
 
@@ -210,6 +229,7 @@ impl Client {
             Some("request") => self.asked.push(json.clone()),
             Some("event") => {
                 self.announced |= json["event"] == "initialized";
+                self.shown.extend(json["body"]["key"].as_str().map(super::engine::node_of));
                 self.seen.note(json);
             }
             _ => self.hears_answer(json),
@@ -249,6 +269,11 @@ impl Client {
             },
             _ => {}
         }
+    }
+
+    /// Whether it sees a node that it did not come for: it would not open a session for it, or nobody else saw it.
+    pub fn sees_more(&self, node: NodeId) -> bool {
+        self.refused.contains(&node) || self.shown.contains(&node)
     }
 
     pub fn was_announced(&self) -> bool {

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use breakroom_session::NodeId;
+use breakroom_session::habits::{Part, ProgramEnd};
+use breakroom_session::{EngineFacts, NodeId, Stdin};
 use serde_json::{Value, json};
 
+use crate::engines::changed;
 use crate::simulation::random::Random;
+use crate::trees::stage::facts;
 
 pub struct Engine {
     pub node: NodeId,
@@ -22,6 +25,43 @@ pub struct Engine {
     pub configured: bool,
     pub over: bool,
     announced: bool,
+    pub reads: Reads,
+    /// How a program that it launched is ended.
+    pub end: ProgramEnd,
+    /// How it came to its program, once it knows.
+    pub start: Option<Start>,
+    /// Whether it was asked to let go of its program: that one is none of the session's any more.
+    pub let_go: bool,
+    /// Whether what it launched was ended by signal.
+    pub killed: bool,
+    /// The condition of each breakpoint that it was told on terms, by path and line.
+    pub terms: BTreeMap<(String, i64), Option<String>>,
+    /// What it makes of what the hub asks about a stop.
+    pub script: Option<Script>,
+    /// How often it was asked something.
+    pub asked: u64,
+    pub resumed: u64,
+}
+
+/// Who can give its program something to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    Nobody,
+    Hub,
+    /// The engine itself: it knows the request, and no other may be asked.
+    Itself,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    Launched,
+    Attached,
+}
+
+/// Where it stopped, and what expressions are worth there; what is not here cannot be evaluated.
+pub struct Script {
+    pub place: (&'static str, i64),
+    pub values: BTreeMap<&'static str, &'static str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +96,8 @@ pub struct Counts {
 }
 
 impl Engine {
-    pub fn new(node: NodeId, kind: Kind, place: Place) -> Self {
+    pub fn new(node: NodeId, kind: Kind, place: Place, random: &mut Random) -> Self {
+        let ends = [ProgramEnd::Asked, ProgramEnd::KillPrograms, ProgramEnd::KillAll];
         Engine {
             node,
             process: Process::Starting,
@@ -71,7 +112,33 @@ impl Engine {
             configured: false,
             over: false,
             announced: false,
+            reads: *random.pick(&[Reads::Nobody, Reads::Hub, Reads::Hub, Reads::Itself]).unwrap(),
+            end: *random.pick(&ends).unwrap(),
+            start: None,
+            let_go: false,
+            killed: false,
+            terms: BTreeMap::new(),
+            script: None,
+            asked: 0,
+            resumed: 0,
         }
+    }
+
+    pub fn facts(&self) -> EngineFacts {
+        let part = if self.kind == Kind::Coordinates { Part::Coordinates } else { Part::Debugs };
+        let stdin = if self.reads == Reads::Hub { Stdin::Hubs } else { Stdin::Others };
+        changed(facts(part), |facts| {
+            facts.stdin = stdin;
+            facts.ending.program = self.end;
+        })
+    }
+
+    pub fn is_root(&self) -> bool {
+        self.place == Place::Root
+    }
+
+    pub fn has_stopped(&self) -> bool {
+        self.threads.values().any(Option::is_some)
     }
 
     pub fn is_up(&self) -> bool {
@@ -102,6 +169,13 @@ impl Engine {
             "a coordinating root is told {message}"
         );
         if message["type"] == "request" {
+            match message["command"].as_str() {
+                Some("launch") => self.start = Some(Start::Launched),
+                Some("attach") => self.start = Some(Start::Attached),
+                Some("disconnect") => self.let_go = true,
+                _ => {}
+            }
+            self.asked += 1;
             self.inbox.push(message);
         }
     }
@@ -144,6 +218,7 @@ impl Engine {
                     "supportsConfigurationDoneRequest": true,
                     "supportsTerminateRequest": self.kind == Kind::Python,
                     "supportsCancelRequest": true,
+                    "supportsBreakroomInput": self.reads == Reads::Itself,
                 });
                 said.push(self.answer(&request, true, can));
                 if self.kind != Kind::Python {
@@ -175,7 +250,13 @@ impl Engine {
                     .iter()
                     .map(|one| json!({"id": one["line"].as_i64().unwrap() + 100, "verified": true, "line": one["line"]}))
                     .collect();
-                self.lists.insert(arguments["source"]["path"].as_str().unwrap_or_default().to_owned(), lines);
+                let path = arguments["source"]["path"].as_str().unwrap_or_default().to_owned();
+                self.terms.retain(|(known, _), _| *known != path);
+                for one in &list {
+                    let condition = one["condition"].as_str().map(str::to_owned);
+                    self.terms.insert((path.clone(), one["line"].as_i64().unwrap()), condition);
+                }
+                self.lists.insert(path, lines);
                 said.push(self.answer(&request, true, json!({"breakpoints": verified})));
             }
             "threads" => {
@@ -185,8 +266,10 @@ impl Engine {
             }
             "stackTrace" => {
                 let epoch = thread.and_then(|thread| *self.threads.get(&thread)?);
-                let frames: Vec<_> =
-                    epoch.iter().map(|id| json!({"id": id, "name": "f", "line": 1, "column": 1})).collect();
+                let (path, line) = self.script.as_ref().map_or(("x.py", 1), |script| script.place);
+                let frame =
+                    |id| json!({"id": id, "name": "f", "line": line, "column": 1, "source": {"path": path}});
+                let frames: Vec<_> = epoch.iter().map(frame).collect();
                 said.push(self.answer(&request, epoch.is_some(), json!({"stackFrames": frames})));
             }
             "continue" | "next" => {
@@ -194,12 +277,19 @@ impl Engine {
                     thread.is_some_and(|thread| self.threads.get(&thread).is_some_and(Option::is_some));
                 let all = self.kind == Kind::Python;
                 if stopped {
+                    self.resumed += 1;
                     let goes = |id: &i64| all || Some(*id) == thread;
                     self.threads.iter_mut().filter(|(id, _)| goes(id)).for_each(|(_, epoch)| *epoch = None);
                 }
                 said.push(self.answer(&request, stopped, json!({"allThreadsContinued": all})));
             }
-            "evaluate" => {
+            "evaluate" if self.script.is_some() && arguments["mark"].is_null() => {
+                let expression = arguments["expression"].as_str().unwrap_or_default();
+                let worth = self.script.as_ref().and_then(|script| script.values.get(expression).copied());
+                let body = json!({"result": worth, "variablesReference": 0});
+                said.push(self.answer(&request, worth.is_some(), body));
+            }
+            "evaluate" | "breakroom/input" => {
                 let body = json!({"result": "1", "variablesReference": 0, "mark": arguments["mark"]});
                 said.push(self.answer(&request, true, body));
             }
@@ -256,18 +346,7 @@ impl Engine {
         match random.below(12) {
             0..=4 => {
                 let Some(thread) = random.pick(&running).copied() else { return Vec::new() };
-                counts.epoch += 1;
-                let epoch = Some(counts.epoch);
-                let all = self.kind == Kind::Python;
-                for (id, stopped) in &mut self.threads {
-                    if *id == thread || (all && stopped.is_none()) {
-                        *stopped = epoch;
-                    }
-                }
-                vec![self.event(
-                    "stopped",
-                    json!({"reason": "step", "threadId": thread, "allThreadsStopped": all}),
-                )]
+                vec![self.stops(thread, counts, json!({"reason": "step"}))]
             }
             5..=6 => vec![self.event("output", output)],
             7 if self.kind == Kind::Python && all_run && self.threads.len() < 3 => vec![self.starts_thread()],
@@ -280,14 +359,39 @@ impl Engine {
                 let stopped: Vec<_> =
                     self.threads.iter().filter(|(_, epoch)| epoch.is_some()).map(|(id, _)| *id).collect();
                 let Some(thread) = random.pick(&stopped).copied() else { return Vec::new() };
-                let all = self.kind == Kind::Python;
-                let goes = |id: &i64| all || *id == thread;
-                self.threads.iter_mut().filter(|(id, _)| goes(id)).for_each(|(_, epoch)| *epoch = None);
-                vec![self.event("continued", json!({"threadId": thread, "allThreadsContinued": all}))]
+                vec![self.runs(thread)]
             }
             10 if random.one_in(6) => self.terminates(),
             _ => Vec::new(),
         }
+    }
+
+    /// A thread stops, and with it all those of debugpy.
+    pub fn stops(&mut self, thread: i64, counts: &mut Counts, mut body: Value) -> String {
+        counts.epoch += 1;
+        let epoch = Some(counts.epoch);
+        let all = self.kind == Kind::Python;
+        for (id, stopped) in &mut self.threads {
+            if *id == thread || (all && stopped.is_none()) {
+                *stopped = epoch;
+            }
+        }
+        body["threadId"] = thread.into();
+        body["allThreadsStopped"] = all.into();
+        self.event("stopped", body)
+    }
+
+    /// A thread goes on by itself, and with it all those of debugpy.
+    pub fn runs(&mut self, thread: i64) -> String {
+        let all = self.kind == Kind::Python;
+        let goes = |id: &i64| all || *id == thread;
+        self.threads.iter_mut().filter(|(id, _)| goes(id)).for_each(|(_, epoch)| *epoch = None);
+        self.event("continued", json!({"threadId": thread, "allThreadsContinued": all}))
+    }
+
+    /// More than a message in which anybody would look.
+    pub fn flood(&mut self) -> String {
+        self.event("output", json!({"category": "stdout", "output": "x".repeat(1 << 20)}))
     }
 
     /// It announces a child, in its own way.
@@ -314,4 +418,9 @@ impl Engine {
         }
         .to_string())
     }
+}
+
+/// Whose thread has this name.
+pub fn node_of(key: &str) -> NodeId {
+    NodeId(key.split('/').next().unwrap().parse().unwrap())
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use breakroom_session::NodeId;
+use breakroom_session::{ClientId, NodeId};
 use serde_json::json;
 
+use super::census::Sight;
 use super::client::{Client, Seen, Stage, View};
 use super::engine::{Engine, Process};
 use super::world::World;
@@ -22,11 +23,14 @@ impl World {
             let starting: Vec<_> = self.engines.values().filter(starting).map(|engine| engine.node).collect();
             let ending = |engine: &&Engine| engine.process != Process::Gone && self.is_stopping(engine.node);
             let ending: Vec<_> = self.engines.values().filter(ending).map(|engine| engine.node).collect();
-            if idle && starting.is_empty() && ending.is_empty() {
+            let waits = self.inputs.waits() || !self.killing.is_empty();
+            if idle && starting.is_empty() && ending.is_empty() && !waits {
                 break;
             }
             starting.into_iter().for_each(|node| self.comes_up(node));
             ending.into_iter().for_each(|node| self.engine_ends(node, false));
+            self.an_input_is_written();
+            self.a_guard_is_done();
             for node in self.up() {
                 self.engine_works(node);
             }
@@ -36,7 +40,9 @@ impl World {
             return;
         }
         self.breakpoints_are_those_of_the_owners();
+        self.nothing_was_lost_untold();
         self.pictures_are_true();
+        self.stops_are_judged();
     }
 
     /// Invariant 2, of every node that debugs.
@@ -58,7 +64,7 @@ impl World {
                 told.map(|(path, lines)| (&**path, lines.clone())).collect();
             assert_eq!(told, wanted, "invariant 2: what {:?} was told and what its owners want", engine.node);
         }
-        self.seen.breakpoints += debugging.len() as u64;
+        self.census.saw_many(Sight::Breakpoints, debugging.len() as u64);
     }
 
     /// What is true of the nodes that somebody sees: which threads there are, and which are stopped.
@@ -77,10 +83,10 @@ impl World {
     }
 
     /// Invariant 3: those who were there, and one who comes now, know what is true.
-    fn pictures_are_true(&mut self) {
+    pub fn pictures_are_true(&mut self) {
         let all = self.truth(|_| true);
         let debugging = self.engines.values().filter(|engine| engine.debugs()).count();
-        self.seen.several += u64::from(debugging > 1);
+        self.census.saw_many(Sight::Several, u64::from(debugging > 1));
         let mut outputs: Option<Vec<i64>> = None;
         for id in self.present() {
             let client = &self.clients[&id];
@@ -89,12 +95,12 @@ impl World {
                 View::Flat => all.clone(),
                 // What it would not open sessions for it sees, too.
                 View::Child(node) => {
-                    self.seen.at_child += 1;
-                    self.truth(|seen| seen == node || client.refused.contains(&seen))
+                    self.census.saw(Sight::AtChild);
+                    self.truth(|seen| seen == node || client.sees_more(seen))
                 }
                 View::Opens => {
                     let root = |node| self.rig.started.iter().any(|(root, _)| *root == node);
-                    self.truth(|seen| root(seen) || client.refused.contains(&seen))
+                    self.truth(|seen| root(seen) || client.sees_more(seen))
                 }
             };
             holds(client, &truth, &format!("{id:?}"));
@@ -103,7 +109,7 @@ impl World {
             {
                 outputs = Some(client.seen.outputs.clone());
             }
-            self.seen.pictures += 1;
+            self.census.saw(Sight::Pictures);
         }
         let late = self.rig.join_late();
         self.rig.request(late, "initialize", json!({"adapterID": "python"}));
@@ -114,14 +120,14 @@ impl World {
         heard.iter().filter(|heard| heard.json["type"] == "event").for_each(|heard| seen.note(&heard.json));
         if heard.iter().any(|heard| heard.name() == "initialized") && !seen.terminated {
             compare(&seen, &all, true, "one who joins");
-            if let Some(outputs) = outputs {
+            if let Some(outputs) = outputs.filter(|_| !self.flooded) {
                 assert!(
                     seen.outputs.ends_with(&outputs),
                     "invariant 3: one who joins has {:?} of {outputs:?}",
                     seen.outputs
                 );
             }
-            self.seen.pictures += 1;
+            self.census.saw(Sight::Pictures);
         }
         for node in self.up() {
             let asked = self.rig.engine_names(node);
@@ -130,6 +136,45 @@ impl World {
         }
         self.rig.lose(late);
         self.collect();
+    }
+}
+
+impl World {
+    /// Whatever debugs something is seen by somebody, once those who were asked to come had the time to.
+    pub fn nobody_is_unseen(&mut self) {
+        // Whoever is shown a child is asked to come to those of that child, and has the same time again.
+        for _ in 0..self.engines.len() {
+            self.rig.advance(31);
+            self.collect();
+        }
+        self.look_at_the_quiet();
+        let hears = |id: &ClientId| !self.clients[id].seen.terminated;
+        let present: Vec<_> = self.present().into_iter().filter(hears).collect();
+        let running = matches!(self.rig.session.describe().state, "running" | "stopped");
+        let is = |id: &ClientId, view: View| self.clients[id].view == view;
+        let shown = |id: &ClientId| self.clients[id].stage == Stage::Shown;
+        let opens = present.iter().any(|id| is(id, View::Opens) && shown(id));
+        if !running || !opens || present.iter().any(|id| is(id, View::Flat)) {
+            return;
+        }
+        let live = self.engines.values().filter(|engine| engine.debugs() && !self.is_stopping(engine.node));
+        let mut minded = 0;
+        for engine in live.filter(|engine| !self.rig.started.iter().any(|(root, _)| *root == engine.node)) {
+            let comes = |id: ClientId| {
+                let client = &self.clients[&id];
+                client.view == View::Child(engine.node) && client.stage >= Stage::Configures
+            };
+            if self.present().into_iter().any(comes) {
+                continue;
+            }
+            let known: BTreeSet<_> =
+                present.iter().flat_map(|id| self.clients[id].seen.threads.values()).collect();
+            for thread in engine.threads.keys() {
+                assert!(known.contains(&engine.key(*thread)), "nobody sees {:?}", engine.node);
+                minded += 1;
+            }
+        }
+        self.census.saw_many(Sight::Minded, minded);
     }
 }
 

@@ -2,16 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use breakroom_session::{ClientId, Input, NodeId, Part, Setup};
+use breakroom_session::{ClientId, Input, NodeId, Setup};
 use serde_json::{Value, json};
 
+use super::census::{Census, Sight};
 use super::client::{Client, Stage, View};
 use super::engine::{Counts, Engine, Kind, Place, Process};
+use super::inputs::Inputs;
+use super::judged::Wish;
+use super::mutation::Mutation;
 use crate::rig::{Rig, setup};
+use crate::simulation::floods::Floods;
 use crate::simulation::random::Random;
-use crate::trees::stage::{ID, facts};
+use crate::trees::stage::ID;
 
 const MOST_CLIENTS: usize = 5;
+/// One run in so many has more output than a client that does not read can be sent.
+const FLOODED: u64 = 16;
 
 pub struct World {
     pub random: Random,
@@ -19,78 +26,55 @@ pub struct World {
     pub engines: BTreeMap<NodeId, Engine>,
     pub clients: BTreeMap<ClientId, Client>,
     pub counts: Counts,
-    pub seen: Seen,
+    pub census: Census,
+    pub inputs: Inputs,
+    /// Engines whose programs are being ended by signal, and whether they themselves are.
+    pub killing: Vec<(NodeId, bool)>,
+    pub floods: BTreeMap<ClientId, Floods>,
+    pub flooded: bool,
+    /// Who wants a stop at the place where the hub judges, on which terms.
+    pub wishes: BTreeMap<ClientId, Wish>,
+    /// The number of the last stop that was played to its verdict.
+    pub stop_number: i64,
+    pub mutation: Option<&'static Mutation>,
+    seed: u64,
     /// Nodes that ended, or never came, without being told to.
     unasked: BTreeSet<NodeId>,
     root_kind: Kind,
     log: bool,
 }
 
-/// How often things were looked at.
-#[derive(Debug, Default, Clone)]
-pub struct Seen {
-    pub children: u64,
-    pub several: u64,
-    pub pictures: u64,
-    pub breakpoints: u64,
-    pub at_child: u64,
-    pub refused: u64,
-    pub failed: u64,
-    pub root_first: u64,
-    pub ends: u64,
-}
-
-impl Seen {
-    pub fn add(&mut self, other: &Seen) {
-        self.children += other.children;
-        self.several += other.several;
-        self.pictures += other.pictures;
-        self.breakpoints += other.breakpoints;
-        self.at_child += other.at_child;
-        self.refused += other.refused;
-        self.failed += other.failed;
-        self.root_first += other.root_first;
-        self.ends += other.ends;
-    }
-
-    pub fn is_full(&self) -> bool {
-        let all = [
-            self.children,
-            self.several,
-            self.pictures,
-            self.breakpoints,
-            self.at_child,
-            self.refused,
-            self.failed,
-            self.root_first,
-            self.ends,
-        ];
-        all.iter().all(|count| *count > 100)
-    }
-}
-
 impl World {
-    pub fn new(seed: u64, log: bool) -> Self {
+    pub fn new(seed: u64, mutation: Option<&'static Mutation>, log: bool) -> Self {
         let mut random = Random::new(seed);
         let mut rig = Rig::with(Setup { id: Some(ID.into()), ..setup() });
         let view = if random.one_in(2) { View::Opens } else { View::Flat };
         let first = Client::new(&mut random, view, "launch", json!({"ifRunning": "join"}));
         let root_kind = if random.one_in(2) { Kind::Coordinates } else { Kind::Python };
         let clients = BTreeMap::from([(rig.join(), first)]);
+        rig.tamper = mutation.and_then(Mutation::tamper);
         World {
             random,
             rig,
             engines: BTreeMap::new(),
             clients,
             counts: Counts::default(),
-            seen: Seen::default(),
+            census: Census::default(),
+            inputs: Inputs::default(),
+            killing: Vec::new(),
+            floods: BTreeMap::new(),
+            flooded: false,
+            wishes: BTreeMap::new(),
+            stop_number: 0,
+            mutation,
+            seed,
             unasked: BTreeSet::new(),
             root_kind,
             log,
         }
     }
 
-    pub fn play(mut self) -> Seen {
+    pub fn play(mut self) -> Census {
         let steps = 60 + self.random.below(200);
         let pause = self.random.below(steps);
         for step in 0..steps {
@@ -103,8 +87,9 @@ impl World {
             }
         }
         self.look_at_the_quiet();
+        self.nobody_is_unseen();
         self.finish();
-        self.seen
+        self.census
     }
 
     pub fn note(&self, who: &dyn std::fmt::Debug, text: &str) {
@@ -126,10 +111,20 @@ impl World {
         self.rig.stopped.iter().any(|(stopped, ..)| *stopped == node)
     }
 
+    /// Whether a client may hear of this node: it came for it, or it was offered to it and it would not open it.
+    pub fn may_see(&self, id: ClientId, node: NodeId) -> bool {
+        let client = &self.clients[&id];
+        match client.view {
+            View::Flat => true,
+            View::Child(home) => home == node || client.sees_more(node),
+            View::Opens => self.engines[&node].is_root() || client.sees_more(node),
+        }
+    }
+
     fn step(&mut self) {
         let present = self.present();
         let up = self.up();
-        match self.random.below(100) {
+        match self.random.below(104) {
             0..=34 => self.random.pick(&present).copied().into_iter().for_each(|id| self.client_acts(id)),
             35..=59 => self.random.pick(&up).copied().into_iter().for_each(|node| self.engine_works(node)),
             60..=74 => self.random.pick(&up).copied().into_iter().for_each(|node| self.engine_lives(node)),
@@ -149,9 +144,14 @@ impl World {
             99 if self.random.one_in(8) => {
                 self.random.pick(&present).copied().into_iter().for_each(|id| self.lose(id));
             }
+            100..=101 => self.an_input_is_written(),
+            102..=103 => self.a_guard_is_done(),
             _ => {}
         }
         self.collect();
+        if self.seed.is_multiple_of(FLOODED) && self.random.one_in(30) {
+            self.flood();
+        }
     }
 
     fn lose(&mut self, id: ClientId) {
@@ -182,6 +182,7 @@ impl World {
         // The answer may come before this returns.
         let seq = self.rig.next_seq(id);
         self.clients.get_mut(&id).unwrap().said(seq, command, &arguments);
+        self.inputs.said(command, &arguments, id, &self.clients[&id]);
         assert_eq!(self.rig.request(id, command, arguments), seq);
     }
 
@@ -194,7 +195,7 @@ impl World {
         assert_eq!(configuration["breakroom"]["session"], ID);
         let node = NodeId(configuration["breakroom"]["node"].as_u64().unwrap() as u32);
         if !success {
-            self.seen.refused += 1;
+            self.census.saw(Sight::Refused);
             self.clients.get_mut(&id).unwrap().refused.insert(node);
         } else if self.clients.len() < 3 * MOST_CLIENTS {
             let own = configuration["breakroom"].clone();
@@ -206,6 +207,7 @@ impl World {
 
     pub fn engine_says(&mut self, node: NodeId, message: String) {
         self.note(&node, &message);
+        let message = self.mutation.map_or(message.clone(), |mutation| mutation.heard_of_engine(message));
         self.rig.engine(node, message);
         self.collect();
     }
@@ -239,16 +241,18 @@ impl World {
     fn meet(&mut self) {
         for (node, _) in self.rig.started.clone() {
             let kind = self.root_kind;
-            self.engines.entry(node).or_insert_with(|| Engine::new(node, kind, Place::Root));
+            let new = || Engine::new(node, kind, Place::Root, &mut self.random);
+            self.engines.entry(node).or_insert_with(new);
         }
         for (node, parent, _) in self.rig.opened.clone() {
             if !self.engines.contains_key(&node) {
-                self.seen.children += 1;
+                self.census.saw(Sight::Children);
                 let kind = match self.engines[&parent].kind {
                     Kind::Python => Kind::Python,
                     Kind::Coordinates | Kind::Js => Kind::Js,
                 };
-                self.engines.insert(node, Engine::new(node, kind, Place::Child));
+                let engine = Engine::new(node, kind, Place::Child, &mut self.random);
+                self.engines.insert(node, engine);
             }
         }
     }
@@ -262,7 +266,7 @@ impl World {
         let is_child = self.rig.opened.iter().any(|(child, ..)| *child == node);
         if is_child && self.random.one_in(12) {
             self.engine_ends(node, false);
-            self.seen.failed += 1;
+            self.census.saw(Sight::Failed);
             return;
         }
         self.comes_up(node);
@@ -272,8 +276,9 @@ impl World {
         self.note(&node, "is up");
         let engine = self.engines.get_mut(&node).unwrap();
         engine.process = Process::Up;
-        let part = if engine.kind == Kind::Coordinates { Part::Coordinates } else { Part::Debugs };
-        self.rig.on(Input::NodeUp { node, facts: facts(part) });
+        let mut facts = engine.facts();
+        self.mutation.into_iter().for_each(|mutation| mutation.facts(&mut facts));
+        self.rig.on(Input::NodeUp { node, facts });
         self.collect();
     }
 
@@ -292,9 +297,12 @@ impl World {
         if !asked {
             self.unasked.insert(node);
         }
+        self.killing.retain(|(keeper, _)| *keeper != node);
         self.note(&node, if crashes { "crashes" } else { "ends" });
         let children = self.engines.values().any(|engine| engine.debugs());
-        self.seen.root_first += u64::from(children && self.rig.started.iter().any(|(root, _)| *root == node));
+        if children && self.rig.started.iter().any(|(root, _)| *root == node) {
+            self.census.saw(Sight::RootFirst);
+        }
         match was {
             Process::Starting => self.rig.node_failed(node, "it is not there"),
             _ => self.rig.node_ended(node, if crashes { "signal 11" } else { "exit code 0" }, ""),
@@ -305,17 +313,22 @@ impl World {
     /// Hands out what was said.
     pub fn collect(&mut self) {
         self.meet();
-        for (node, engine) in &mut self.engines {
-            for heard in self.rig.engine_heard(*node) {
-                if self.log {
-                    eprintln!("{node:?} hears {}", heard.text().chars().take(400).collect::<String>());
-                }
-                engine.hears(heard.json);
+        self.programs_are_killed_as_agreed();
+        self.inputs_reach_whom_they_were_for();
+        for node in self.engines.keys().copied().collect::<Vec<_>>() {
+            for heard in self.rig.engine_heard(node) {
+                self.note(&node, &format!("hears {}", heard.text()));
+                self.may_hear_of_the_end(node, &heard.json);
+                self.input_reaches_engine(node, &heard.json);
+                let hears = self.mutation.map_or(node, |mutation| mutation.route(node, &heard.json, self));
+                self.engines.get_mut(&hears).unwrap().hears(heard.json);
             }
         }
         let ids: Vec<_> = self.clients.keys().copied().collect();
         for id in ids {
-            for heard in self.rig.heard(id) {
+            let batch = self.rig.heard(id);
+            self.hears_of_floods(id, &batch);
+            for heard in batch {
                 self.note(&id, &format!("hears {}", heard.text()));
                 let client = self.clients.get_mut(&id).unwrap();
                 client.hears(&heard);
@@ -347,6 +360,8 @@ impl World {
             for node in self.up() {
                 self.engine_works(node);
             }
+            self.an_input_is_written();
+            self.a_guard_is_done();
             let told = |engine: &&Engine| engine.process != Process::Gone && self.is_stopping(engine.node);
             let told: Vec<_> = self.engines.values().filter(told).map(|engine| engine.node).collect();
             told.into_iter().for_each(|node| self.engine_ends(node, false));
@@ -378,6 +393,6 @@ impl World {
             "invariant 6"
         );
         self.rig.assert_over();
-        self.seen.ends += 1;
+        self.census.saw(Sight::Ends);
     }
 }
