@@ -12,6 +12,8 @@ pub enum Error {
     Refused { command: String, message: String },
     #[error("the debugger has not answered {command} for {} s; go on waiting or quit", patience.as_secs())]
     Silent { command: String, patience: Duration },
+    #[error("{command} is not awaited any more, since this program was told to end")]
+    Left { command: String },
     #[error("the connection to the debugger ended while {waiting_for} was awaited: {reason}")]
     Disconnected { waiting_for: String, reason: String },
     #[error("the debugger cannot be written to: {source}; it has probably ended")]

@@ -3,6 +3,7 @@
 //! Answers are matched by `request_seq` alone, because adapters leave `command` empty and repeat their own seq.
 //! It shows nothing and keeps no breakpoints: that is the business of the doors that use it.
 
+pub mod breakpoints;
 mod error;
 mod inbox;
 mod lines;
@@ -21,7 +22,7 @@ pub use error::Error;
 pub use inbox::Messages;
 use inbox::{Arrival, Inbox};
 use reader::Incoming;
-pub use starting::{LAUNCH_PATIENCE, introduction};
+pub use starting::{LAUNCH_PATIENCE, exception_filters, introduction};
 
 /// How long an answer is awaited, if nothing else is said.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -40,6 +41,12 @@ pub struct Client {
     in_order: HashSet<RequestId>,
     next_seq: i64,
     capabilities: Map<String, Value>,
+    /// The filters for exceptions that were asked for last.
+    caught: Vec<String>,
+    /// Those that are asked for at the start, if somebody has chosen.
+    chosen: Option<Vec<String>>,
+    /// Somebody told this program to end. Nothing is awaited any more but what is said in parting.
+    is_leaving: bool,
     /// Why the stream ended, once it has.
     ended: Option<String>,
     /// Asks the thread that reads what is typed for one more line.
@@ -81,6 +88,8 @@ pub enum Happening {
     Event(Event),
     /// The person pressed Ctrl-C.
     Interrupt,
+    /// This program was told to end.
+    Leave,
     /// The line that was wanted.
     Typed(Typed),
     /// A request that was [sent in order](Client::send_in_order) has its answer.
@@ -111,7 +120,7 @@ pub enum Typed {
     },
 }
 
-/// Lets another thread, one that waits for Ctrl-C, ask that the program be paused.
+/// Lets another thread, one that waits for signals, ask that the program be paused or left.
 #[derive(Clone)]
 pub struct Interrupter(Inbox);
 
@@ -119,6 +128,11 @@ impl Interrupter {
     pub fn interrupt(&self) {
         // If the client is gone there is nothing left to pause.
         let _ = self.0.send(Incoming::Interrupt);
+    }
+
+    pub fn leave(&self) {
+        // If the client is gone it has left.
+        let _ = self.0.send(Incoming::Leave);
     }
 }
 
@@ -156,6 +170,9 @@ impl Client {
             in_order: HashSet::new(),
             next_seq: 1,
             capabilities: Map::new(),
+            chosen: None,
+            caught: Vec::new(),
+            is_leaving: false,
             ended: None,
             wish: None,
         }
@@ -218,6 +235,33 @@ impl Client {
         }
     }
 
+    /// The lines that are still to come, up to their end or to so many; the debugger may be gone by now. The first may have
+    /// been wanted already.
+    pub fn all_lines(&mut self, mut is_wanted: bool, most: usize) -> Vec<Typed> {
+        let mut lines = Vec::new();
+        while lines.len() < most {
+            if !std::mem::take(&mut is_wanted) {
+                self.want_line();
+            }
+            let typed = loop {
+                if let Some(Happening::Typed(typed)) =
+                    self.take(|happening| matches!(happening, Happening::Typed(_)))
+                {
+                    break typed;
+                }
+                if let Arrival::Message(incoming) = self.inbox.take(Messages::Taken, None) {
+                    self.file(incoming);
+                }
+            };
+            let is_last = matches!(typed, Typed::End | Typed::Broken { .. });
+            lines.push(typed);
+            if is_last {
+                break;
+            }
+        }
+        lines
+    }
+
     /// Whether the debugger says that it has this capability.
     pub fn can(&self, capability: &str) -> bool {
         self.capabilities.get(capability).is_some_and(|value| value == &Value::Bool(true))
@@ -228,11 +272,14 @@ impl Client {
         self.capabilities.get(capability).unwrap_or(&Value::Null)
     }
 
-    /// Sends a request and waits for its answer's body; events meanwhile are kept for later.
+    /// Sends a request and waits for its answer's body; events meanwhile are kept for later. Whoever is told to leave does
+    /// not wait for it.
     pub fn request(&mut self, command: &str, arguments: Value) -> Result<Value, Error> {
-        self.request_within(command, arguments, PATIENCE)
+        let id = self.send(command, arguments)?;
+        self.wait(id, command, PATIENCE)
     }
 
+    /// As [`request`](Self::request), for what is also said in parting: it has its own time, whoever is told to leave.
     pub fn request_within(
         &mut self,
         command: &str,
@@ -240,7 +287,7 @@ impl Client {
         patience: Duration,
     ) -> Result<Value, Error> {
         let id = self.send(command, arguments)?;
-        self.wait(id, command, patience)
+        self.wait_unless(|_| false, id, command, patience)
     }
 
     /// Sends a request whose answer is [taken](Self::take_answer) later.
@@ -263,10 +310,24 @@ impl Client {
     }
 
     fn wait(&mut self, id: RequestId, command: &str, patience: Duration) -> Result<Value, Error> {
+        self.wait_unless(|client| client.is_leaving, id, command, patience)
+    }
+
+    fn wait_unless(
+        &mut self,
+        is_vain: impl Fn(&Self) -> bool,
+        id: RequestId,
+        command: &str,
+        patience: Duration,
+    ) -> Result<Value, Error> {
         let deadline = Instant::now() + patience;
         loop {
             if let Some(answer) = self.take_answer(id, command) {
                 return answer;
+            }
+            if is_vain(self) {
+                self.forget(id);
+                return Err(Error::Left { command: command.to_owned() });
             }
             if let Err(error) = self.receive(Some(deadline), command, patience) {
                 self.forget(id);
@@ -376,6 +437,10 @@ impl Client {
     fn file(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Interrupt => self.happenings.push_back(Happening::Interrupt),
+            Incoming::Leave => {
+                self.is_leaving = true;
+                self.happenings.push_back(Happening::Leave);
+            }
             Incoming::Typed(typed) => self.happenings.push_back(Happening::Typed(typed)),
             Incoming::Ended(reason) => {
                 self.happenings.push_back(Happening::Disconnected { reason: reason.clone() });

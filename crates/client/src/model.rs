@@ -22,6 +22,10 @@ pub struct Frame {
     /// Never below 1, because debuggers that know no columns say 0.
     pub column: i64,
     pub source: Option<Source>,
+    /// The debugger plays it down: it is a label, or of a runtime.
+    pub subtle: bool,
+    /// It is none: those behind it are of before, and began what runs now.
+    pub is_label: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +96,9 @@ impl Frame {
             line: integer(&value["line"]).unwrap_or(0),
             column: integer(&value["column"]).unwrap_or(1).max(1),
             source: Source::read(&value["source"]),
+            subtle: ["subtle", "label"].map(Value::from).contains(&value["presentationHint"])
+                || value["source"]["presentationHint"] == "deemphasize",
+            is_label: value["presentationHint"] == "label",
         })
     }
 }
@@ -157,7 +164,15 @@ mod tests {
             Frame::read(&json!({"id": 0, "name": "main", "line": 2, "source": {"sourceReference": null}}));
         assert_eq!(
             frame,
-            Some(Frame { id: FrameId(0), name: "main".to_owned(), line: 2, column: 1, source: None })
+            Some(Frame {
+                id: FrameId(0),
+                name: "main".to_owned(),
+                line: 2,
+                column: 1,
+                source: None,
+                subtle: false,
+                is_label: false
+            })
         );
     }
 

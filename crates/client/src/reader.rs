@@ -20,6 +20,7 @@ const READ_SIZE: usize = 64 * 1024;
 pub(super) enum Incoming {
     Message(Value),
     Interrupt,
+    Leave,
     Typed(Typed),
     Ended(String),
 }

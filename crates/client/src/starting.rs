@@ -6,10 +6,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::{Client, Error, PATIENCE, Request, RequestId};
+use crate::{Client, Error, PATIENCE, Request, RequestId, model};
 
 /// A launch may compile the program first.
 pub const LAUNCH_PATIENCE: Duration = Duration::from_secs(600);
+
+/// Filters for what a program that has run for long may well live with: whoever comes to one asked for none of those stops.
+const OFTEN_CAUGHT: [&str; 1] = ["rust_panic"];
+
+/// What came first of a launch.
+enum Begun {
+    /// The debugger may be told breakpoints.
+    Ready { launched: bool },
+    /// The program was over before it could be debugged: Perl says so of one that it cannot compile.
+    Over,
+}
 
 impl Client {
     /// `name` is what others in the session see.
@@ -41,9 +52,12 @@ impl Client {
         configure: impl FnOnce(&mut Self) -> Result<(), E>,
     ) -> Result<(), E> {
         let launch = self.send(request.command(), arguments)?;
-        let launched = self.wait_for_initialized(launch, request, meanwhile)?;
+        let launched = match self.wait_for_initialized(launch, request, meanwhile)? {
+            Begun::Over => return Ok(()),
+            Begun::Ready { launched } => launched,
+        };
         configure(self)?;
-        self.set_exception_breakpoints()?;
+        self.set_exception_breakpoints(request)?;
         let done = match self.can("supportsConfigurationDoneRequest") {
             true => Some(self.send("configurationDone", json!({}))?),
             false => None,
@@ -58,46 +72,89 @@ impl Client {
         }
     }
 
-    /// True if the launch was answered before; a failed launch is never followed by `initialized`.
+    /// A failed launch is never followed by `initialized`, nor is one whose program cannot be compiled.
     fn wait_for_initialized<E: From<Error>>(
         &mut self,
         launch: RequestId,
         request: Request,
         mut meanwhile: impl FnMut(&mut Self) -> Result<(), E>,
-    ) -> Result<bool, E> {
+    ) -> Result<Begun, E> {
         let deadline = Instant::now() + LAUNCH_PATIENCE;
         let mut launched = false;
         loop {
-            // Before any look of ours: what it takes in must be seen before anything is waited for.
             meanwhile(self)?;
-            // Looked at first, since the look takes in what has come, and the answer may be among it.
-            let initialized = self.take(|happening| happening.is_event("initialized")).is_some();
+            // One look for all of them: what a second one took in would be waited for although it is here.
+            let (mut is_initialized, mut is_over) = (false, false);
+            for happening in self.waiting() {
+                is_initialized |= happening.is_event("initialized");
+                is_over |= happening.is_event("terminated");
+            }
             if !launched && self.is_answered(launch) {
                 self.wait(launch, request.command(), PATIENCE)?;
                 launched = true;
             }
-            if initialized {
-                return Ok(launched);
+            if is_initialized {
+                self.take(|happening| happening.is_event("initialized"));
+                return Ok(Begun::Ready { launched });
+            }
+            // It is left for whoever shows what happened.
+            if launched && is_over {
+                return Ok(Begun::Over);
             }
             self.receive(Some(deadline), "initialized", LAUNCH_PATIENCE)?;
         }
     }
 
-    fn set_exception_breakpoints(&mut self) -> Result<(), Error> {
-        let Some(Value::Array(known)) = self.capabilities.get("exceptionBreakpointFilters") else {
+    fn set_exception_breakpoints(&mut self, request: Request) -> Result<(), Error> {
+        let Some(known @ Value::Array(_)) = self.capabilities.get("exceptionBreakpointFilters") else {
             return Ok(());
         };
-        let filters: Vec<Value> = known
-            .iter()
-            .filter(|filter| filter["default"] == Value::Bool(true))
-            .map(|filter| filter["filter"].clone())
-            .collect();
-        match self.request("setExceptionBreakpoints", json!({"filters": filters})) {
+        let filters = self.chosen.take().unwrap_or_else(|| {
+            let mut filters = exception_filters(known);
+            filters.retain(|filter| request == Request::Launch || !OFTEN_CAUGHT.contains(&filter.as_str()));
+            filters
+        });
+        match self.catch(filters) {
             // The program can be debugged without stopping at exceptions.
-            Ok(_) | Err(Error::Refused { .. }) => Ok(()),
+            Ok(()) | Err(Error::Refused { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
+
+    /// The filters that are on from the start, in the place of the usual ones.
+    pub fn choose_filters(&mut self, filters: Vec<String>) {
+        self.chosen = Some(filters);
+    }
+
+    /// Has the program stop at the exceptions of these filters, and at no others.
+    pub fn catch(&mut self, filters: Vec<String>) -> Result<(), Error> {
+        self.request("setExceptionBreakpoints", json!({"filters": filters}))?;
+        self.caught = filters;
+        Ok(())
+    }
+
+    /// The filters that were asked for last.
+    pub fn caught(&self) -> &[String] {
+        &self.caught
+    }
+}
+
+/// The filters that a debugger has on by itself; if there are none, those for what nobody catches: it ends the program, and
+/// then it is too late to look.
+pub fn exception_filters(known: &Value) -> Vec<String> {
+    let known = model::list(known, |filter| {
+        let is_default = filter["default"] == Value::Bool(true);
+        Some((filter["filter"].as_str()?.to_owned(), is_default))
+    });
+    let chosen = |wanted: &dyn Fn(&(String, bool)) -> bool| -> Vec<String> {
+        known.iter().filter(|filter| wanted(filter)).map(|(name, _)| name.clone()).collect()
+    };
+    let defaults = chosen(&|(_, is_default)| *is_default);
+    if !defaults.is_empty() {
+        return defaults;
+    }
+    let ends_the_program = |name: &str| name.contains("uncaught") || name.contains("unhandled");
+    chosen(&|(name, _)| ends_the_program(&name.to_lowercase()) && !name.to_lowercase().starts_with("user"))
 }
 
 /// The arguments of `initialize`; `name` is what others in the session see.
@@ -110,5 +167,24 @@ pub fn introduction(adapter: &str, name: &str) -> Value {
         "linesStartAt1": true,
         "columnsStartAt1": true,
         "supportsVariableType": true,
+        // Ours: it knows `breakroom/input`.
+        "supportsBreakroomInput": true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exceptions_that_end_the_program_are_asked_for() {
+        let python = json!([
+            {"filter": "raised", "default": false}, {"filter": "uncaught", "default": true},
+            {"filter": "userUnhandled", "default": false},
+        ]);
+        assert_eq!(exception_filters(&python), ["uncaught"]);
+        let silent = json!([{"filter": "all"}, {"filter": "Unhandled"}, {"filter": "userUnhandled"}]);
+        assert_eq!(exception_filters(&silent), ["Unhandled"]);
+        assert!(exception_filters(&Value::Null).is_empty());
+    }
 }

@@ -93,6 +93,18 @@ fn what_was_taken_in_while_a_launch_is_watched_is_not_waited_for_again() {
 }
 
 #[test]
+fn a_program_that_is_over_before_it_can_be_debugged_is_not_waited_for() {
+    let (mut client, _) = client(|command, _| match command {
+        "launch" => vec![Say::Answer(Value::Null), Say::Event("terminated", Value::Null)],
+        _ => vec![Say::Answer(json!({}))],
+    });
+    client.initialize("perl", "Ann").unwrap();
+    let configure = |_: &mut Client| panic!("there is nobody to tell breakpoints");
+    client.start::<Error>(Request::Launch, json!({}), configure).unwrap();
+    assert!(client.take(|happening| happening.is_event("terminated")).is_some(), "it is still to be shown");
+}
+
+#[test]
 fn a_line_that_is_kept_apart_is_not_overlooked_while_events_are_taken() {
     let (mut client, _) = client(|_, _| vec![]);
     client.listen_apart(&b"hello\n"[..]);

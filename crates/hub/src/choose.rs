@@ -1,17 +1,21 @@
-//! From what a client asks for to the adapter that is started.
+//! From what a client asks for to the adapter that is started, with what its session has to know of it.
+//!
+//! Nothing is started here. What is made of an adapter's habits is the session's business.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
 
 use breakroom_engines::{
-    self as engines, AdapterSpec, Catalog, CatalogError, Context, Entry, Found, Promises,
+    self as engines, AdapterSpec, Catalog, CatalogError, Context, Entry, Found, Maker, Promises,
 };
+use breakroom_session::habits::{EntryStop, Starting};
 use breakroom_session::{
-    Amendments, BareHits, Console, EngineChoice, EngineFacts, EntryStop, ExitWord, FileId, Hover, Part,
-    Preparation, Reach, Setup, ThreadList, Unset,
+    Amendments, DefaultsWhen, EngineChoice, EngineFacts, FileId, Fits, Preparation, Reach, Setup, Stdin,
 };
 use serde_json::{Map, Value};
 
+use crate::makers::Makers;
 use crate::sources;
 
 /// An engine that a session asks for.
@@ -22,19 +26,23 @@ pub(crate) struct Wanted {
 }
 
 /// The adapter for a choice, or the sentence that says why there is none and what to do.
-pub(crate) fn choose(wanted: Wanted, context: &Context) -> Result<(AdapterSpec, EngineFacts), String> {
+pub(crate) fn choose(
+    wanted: Wanted,
+    context: &Context,
+    makers: &Makers,
+) -> Result<(AdapterSpec, EngineFacts), String> {
     let launch = wanted.arguments.as_ref().and_then(Value::as_object);
     let record = match wanted.choice {
         EngineChoice::Record(record) => record,
         EngineChoice::Type(kind) => {
-            return by_entry(context, launch, |catalog| {
+            return by_entry(context, launch, makers, |catalog| {
                 let chosen = catalog.installed_for_type(&kind, context);
                 chosen.map_err(|error| with_hint(&error))
             });
         }
         EngineChoice::File(file) => {
             let file = context.cwd.join(file);
-            return by_entry(context, launch, |catalog| {
+            return by_entry(context, launch, makers, |catalog| {
                 let chosen = catalog.installed_for_file(&file, context);
                 chosen.map_err(|error| error.to_string())
             });
@@ -43,7 +51,13 @@ pub(crate) fn choose(wanted: Wanted, context: &Context) -> Result<(AdapterSpec, 
     let spec: AdapterSpec = serde_json::from_value(record)
         .map_err(|error| format!("\"breakroom\": {{\"adapter\": ...}} cannot be used: {error}."))?;
     let kind = launch.and_then(|launch| launch.get("type")).and_then(Value::as_str);
-    let mut facts = kind.and_then(|kind| habits(kind, context)).unwrap_or_default();
+    let attaches = launch.and_then(|launch| launch.get("request")).and_then(Value::as_str) == Some("attach");
+    let known = match kind {
+        Some(kind) => habits(kind, context),
+        None if attaches => habits(&spec.name, context).map(of_attached),
+        None => None,
+    };
+    let mut facts = known.unwrap_or_default();
     facts.kinds.push(spec.name.clone());
     facts.name.clone_from(&spec.name);
     Ok((spec, facts))
@@ -53,8 +67,21 @@ pub(crate) fn choose(wanted: Wanted, context: &Context) -> Result<(AdapterSpec, 
 /// the adapter knows what it needs.
 fn habits(kind: &str, context: &Context) -> Option<EngineFacts> {
     let catalog = Catalog::load(context).ok()?;
-    let known = facts(catalog.by_type(kind)?, Map::new());
+    let known = facts(catalog.by_type(kind)?, Map::new(), context, &Makers::default());
     Some(EngineFacts { amendments: Amendments::default(), ..known })
+}
+
+/// What holds of a debugger that serves a program which somebody else started: how it is asked and what it answers, but
+/// nothing about how its program begins, reads and ends.
+fn of_attached(known: EngineFacts) -> EngineFacts {
+    EngineFacts {
+        breakpoints: known.breakpoints,
+        running: known.running,
+        raising: known.raising,
+        expressions: known.expressions,
+        claims: known.claims,
+        ..EngineFacts::default()
+    }
 }
 
 fn with_hint(error: &CatalogError) -> String {
@@ -69,71 +96,87 @@ fn with_hint(error: &CatalogError) -> String {
 fn by_entry(
     context: &Context,
     launch: Option<&Map<String, Value>>,
+    makers: &Makers,
     choose: impl for<'a> Fn(&'a Catalog) -> Result<(&'a Entry, Found), String>,
 ) -> Result<(AdapterSpec, EngineFacts), String> {
     let catalog = Catalog::load(context).map_err(|error| error.to_string())?;
     let (entry, found) = choose(&catalog)?;
     let spec = entry.spec(&found, launch).map_err(|error| error.to_string())?;
-    Ok((spec, facts(entry, entry.defaults_for(launch, context))))
+    if let Some(launch) = launch {
+        makers.look_for(entry, launch, &context.cwd);
+    }
+    Ok((spec, facts(entry, entry.defaults_for(launch, context), context, makers)))
 }
 
 /// What the session needs to know of an entry.
-fn facts(entry: &Entry, defaults: Map<String, Value>) -> EngineFacts {
+fn facts(entry: &Entry, defaults: Map<String, Value>, context: &Context, makers: &Makers) -> EngineFacts {
     EngineFacts {
         name: entry.name.clone(),
-        truth: entry.truth.clone(),
-        bare_hits: match entry.bare_hits {
-            engines::BareHits::Exactly => BareHits::Exactly,
-            engines::BareHits::From => BareHits::From,
-            engines::BareHits::After => BareHits::After,
-        },
-        unset: match entry.unset {
-            engines::Unset::Goes => Unset::Goes,
-            engines::Unset::Stays => Unset::Stays,
-        },
         kinds: entry.types.iter().chain([&entry.name]).cloned().collect(),
-        part: match entry.part {
-            engines::Part::Debugs => Part::Debugs,
-            engines::Part::Coordinates => Part::Coordinates,
-        },
-        entry: match &entry.entry {
-            engines::EntryStop::Native => EntryStop::Native,
-            engines::EntryStop::Key(key) => EntryStop::Key(key.clone()),
-            engines::EntryStop::Function(name) => EntryStop::Function(name.clone()),
-            engines::EntryStop::ByAttach => EntryStop::ByAttach,
-            engines::EntryStop::Pause => EntryStop::Pause,
-        },
-        console: match entry.console {
-            engines::Console::Expressions => Console::Expressions,
-            engines::Console::Commands => Console::Commands,
-        },
-        hover: match entry.hover {
-            engines::Hover::Expressions => Hover::Expressions,
-            engines::Hover::Names => Hover::Names,
-        },
-        exit: match &entry.exit {
-            engines::ExitWord::Event => ExitWord::Event,
-            engines::ExitWord::Never => ExitWord::Never,
-            engines::ExitWord::OwnEnd => ExitWord::OwnEnd,
-            engines::ExitWord::InOutput(lines) => ExitWord::InOutput(lines.clone()),
-            engines::ExitWord::AtDisconnect(lines) => ExitWord::AtDisconnect(lines.clone()),
-        },
-        threads: match entry.threads {
-            engines::ThreadList::Always => ThreadList::Always,
-            engines::ThreadList::WhenStopped => ThreadList::WhenStopped,
-        },
-        withdraw: entry.withdraw.clone(),
-        amendments: Amendments { defaults, types: entry.type_for.clone() },
         address: None,
+        part: entry.part,
+        stdin: match entry.input {
+            engines::InputSource::ItsOwn => Stdin::Others,
+            engines::InputSource::AdaptersStdin
+            | engines::InputSource::Pipe
+            | engines::InputSource::Commands { .. } => Stdin::Hubs,
+        },
+        no_input: entry.no_input.clone(),
+        unnamed: entry.unnamed.clone(),
+        amendments: Amendments {
+            defaults,
+            defaults_when: entry
+                .defaults_when
+                .iter()
+                .map(|when| for_programs(when, context, makers))
+                .collect(),
+            types: entry.type_for.clone(),
+            args_line: entry.args_line.clone(),
+            before: match &entry.input {
+                engines::InputSource::Commands { key, run } => Some((key.clone(), run.clone())),
+                engines::InputSource::ItsOwn
+                | engines::InputSource::AdaptersStdin
+                | engines::InputSource::Pipe => None,
+            },
+        },
+        starting: Starting { entry: stop_on_entry(&entry.starting.entry, context), ..entry.starting.clone() },
+        breakpoints: entry.breakpoints.clone(),
+        running: entry.running.clone(),
+        raising: entry.raising.clone(),
+        expressions: entry.expressions.clone(),
+        ending: entry.ending.clone(),
+        claims: entry.claims.clone(),
+        chatter: entry.chatter.clone(),
     }
 }
 
-/// What a session knows before an engine is chosen.
-pub(crate) fn setup(context: &Context, engine: Option<String>, reach: Reach) -> Setup {
+fn for_programs(when: &engines::DefaultsWhen, context: &Context, makers: &Makers) -> DefaultsWhen {
+    let (folder, compiler, makers) = (context.cwd.clone(), when.made_by.clone(), makers.clone());
+    let fits = move |program: Option<&str>| {
+        program.is_none_or(|program| makers.of(&folder.join(program), &compiler) != Maker::Others)
+    };
+    DefaultsWhen { fits: Fits(Arc::new(fits)), arguments: when.arguments.clone() }
+}
+
+/// Where the script of a preload cannot be written, the adapter's own way is better than none.
+fn stop_on_entry(how: &EntryStop, context: &Context) -> EntryStop {
+    let EntryStop::Preload(preload) = how else { return how.clone() };
+    match engines::preloaded(preload, context) {
+        Ok(preload) => EntryStop::Preload(preload),
+        Err(error) => {
+            tracing::warn!("the script for the stop on entry cannot be written: {error}");
+            EntryStop::Native
+        }
+    }
+}
+
+/// What a session knows before an engine is chosen, and what is to be found out about its programs.
+pub(crate) fn setup(context: &Context, engine: Option<String>, reach: Reach) -> (Setup, Makers) {
     let catalog = Catalog::load(context).ok();
     let entries = catalog.as_ref().map_or(&[][..], Catalog::entries);
     let base_capabilities = common(entries);
-    Setup {
+    let makers = Makers::that_matter(entries);
+    let setup = Setup {
         engine,
         known_engines: names(entries),
         base_capabilities,
@@ -143,7 +186,8 @@ pub(crate) fn setup(context: &Context, engine: Option<String>, reach: Reach) -> 
         preparation: Preparation::ByDriver,
         find: sources::finder(context),
         ..Setup::default()
-    }
+    };
+    (setup, makers)
 }
 
 /// Which file a path means, through links and spellings.
@@ -164,8 +208,8 @@ fn names(entries: &[Entry]) -> Vec<String> {
 /// do little are not asked: with them nothing would be left to promise.
 fn common(entries: &[Entry]) -> Map<String, Value> {
     let asked = entries.iter().filter(|entry| entry.promises == Promises::Count);
-    let mut recorded = asked.map(|entry| &entry.capabilities).filter(|recorded| !recorded.is_empty());
-    let first = recorded.next().cloned().unwrap_or_default();
+    let mut recorded = asked.map(capabilities).filter(|recorded| !recorded.is_empty());
+    let first = recorded.next().unwrap_or_default();
     let common = recorded.fold(first, |mut common, other| {
         common.retain(|key, value| value == &Value::Bool(true) && other.get(key) == Some(value));
         common
@@ -176,9 +220,22 @@ fn common(entries: &[Entry]) -> Map<String, Value> {
 /// What engines can do that are started with their program, by each of their names.
 fn late(catalog: &Catalog) -> BTreeMap<String, Map<String, Value>> {
     let first_choice = |name: &str| catalog.by_type(name).filter(|entry| entry.starts_with_launch());
-    let late = |name: String| Some((with_ours(first_choice(&name)?.capabilities.clone()), name));
+    let late = |name: String| Some((with_ours(offered(first_choice(&name)?)), name));
     let named = names(catalog.entries()).into_iter().filter_map(late);
     named.map(|(capabilities, name)| (name, capabilities)).collect()
+}
+
+/// What an engine can do, whether it says so or not.
+fn capabilities(entry: &Entry) -> Map<String, Value> {
+    let unsaid = entry.claims.add.iter().map(|key| (key.clone(), Value::Bool(true)));
+    entry.capabilities.clone().into_iter().chain(unsaid).collect()
+}
+
+/// What an engine can do together with the hub, which judges what it cannot.
+fn offered(entry: &Entry) -> Map<String, Value> {
+    let judged =
+        entry.breakpoints.judged.iter().map(|term| (term.capability().to_owned(), Value::Bool(true)));
+    capabilities(entry).into_iter().chain(judged).collect()
 }
 
 /// With what the hub does where an adapter cannot.
@@ -186,4 +243,52 @@ fn with_ours(mut capabilities: Map<String, Value>) -> Map<String, Value> {
     capabilities.insert("supportsConfigurationDoneRequest".into(), true.into());
     capabilities.insert("supportsRestartRequest".into(), true.into());
     capabilities
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_for_one_compilers_programs_goes_to_those_and_to_the_unknown() {
+        let this = std::env::current_exe().unwrap();
+        let context = Context { cwd: this.parent().unwrap().to_path_buf(), env: Vec::new(), umask: 0o022 };
+        let catalog = Catalog::built_in(&context).unwrap();
+        let mut entry = catalog.by_type("lldb-dap").unwrap().clone();
+        let when =
+            ["rust", "another compiler"].map(|made_by| (made_by.to_owned(), entry.defaults_when[0].clone()));
+        entry.defaults_when =
+            when.into_iter().map(|(made_by, when)| engines::DefaultsWhen { made_by, ..when }).collect();
+        let makers = Makers::that_matter(&[entry.clone()]);
+        let fits = |made_by: &str, program: Option<&str>| {
+            let when = entry.defaults_when.iter().find(|when| when.made_by == made_by).unwrap();
+            for_programs(when, &context, &makers).fits.0(program)
+        };
+        let name = this.file_name().and_then(|name| name.to_str());
+        // The session's thread reads nothing, so what nobody has looked at is not known.
+        assert!(fits("rust", name) && fits("another compiler", name));
+        for program in [name, this.to_str(), Some("no such program"), Some("/"), None] {
+            let launch = serde_json::json!({"type": "LLDB-DAP", "program": program});
+            assert_eq!(makers.are_wanted_for(&launch), program.is_some());
+            makers.look_for_type(&launch, &context.cwd);
+        }
+        assert!(!makers.are_wanted_for(&serde_json::json!({"type": "python", "program": name})));
+        assert!(fits("rust", name) && fits("rust", this.to_str()));
+        assert!(!fits("another compiler", name));
+        for unknown in [None, Some("no such program"), Some("/")] {
+            assert!(fits("rust", unknown) && fits("another compiler", unknown), "{unknown:?}");
+        }
+    }
+
+    #[test]
+    fn lldb_is_told_about_rust_only_where_that_may_be_met() {
+        let context = Context { cwd: "/".into(), env: Vec::new(), umask: 0o022 };
+        let catalog = Catalog::built_in(&context).unwrap();
+        let entry = catalog.by_type("lldb-dap").unwrap();
+        let amendments =
+            facts(entry, entry.defaults_for(None, &context), &context, &Makers::default()).amendments;
+        assert!(!amendments.defaults.contains_key("postRunCommands"));
+        let [rust] = &amendments.defaults_when[..] else { panic!("{amendments:?}") };
+        assert!(rust.arguments["postRunCommands"][0].as_str().unwrap().contains("lldb_lookup"));
+    }
 }

@@ -12,12 +12,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use breakroom_engines::Context;
+use breakroom_engines::{Context, SpareGuard};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use crate::driver::Door;
-use crate::hello::{self, Hello, Lasting, MAX_HELLO, Namespaces, Opening, PROTOCOL, Purpose, Welcome, Which};
+use crate::driver::Newcomer;
+use crate::hello::{
+    self, FirstWords, Hello, Lasting, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome, Which,
+};
 use crate::journal::Reader;
 use crate::link;
 use crate::passing;
@@ -36,6 +38,10 @@ const GUARDS: Duration = Duration::from_millis(2200);
 const READERS: Duration = Duration::from_millis(100);
 /// How long sessions may take to end when somebody waits for it.
 const END_PATIENCE: Duration = Duration::from_secs(15);
+
+/// An engine that was just started wants the machine for itself for as long. Then the next guard is made ready, or at once
+/// when a session has ended.
+const STARTING: Duration = Duration::from_secs(1);
 
 /// How long the daemon stays without a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +90,10 @@ impl Daemon {
 
     async fn serve(self, idle: IdleExit) -> Result<(), DaemonError> {
         let listener = tokio::net::UnixListener::from_std(self.listener.try_clone()?)?;
-        let workers = Arc::new(Workers::start(&self.guard)?);
+        let guards = Arc::new(SpareGuard::new(self.guard.clone()));
+        // Whoever started this hub is about to need one.
+        let mut spare_due = Some(Instant::now());
+        let workers = Arc::new(Workers::start(&guards)?);
         let registry = workers.registry.clone();
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -102,7 +111,16 @@ impl Daemon {
                         let _ = timeout(Duration::from_millis(100), registry.ended.notified()).await;
                     }
                 },
-                () = registry.ended.notified() => idle_since = Instant::now(),
+                () = registry.ended.notified() => {
+                    idle_since = Instant::now();
+                    spare_due = Some(idle_since);
+                }
+                () = guards.taken() => spare_due = Some(Instant::now() + STARTING),
+                () = until(spare_due) => {
+                    spare_due = None;
+                    let guards = guards.clone();
+                    tokio::task::spawn_blocking(move || guards.refill());
+                }
                 () = sleep_until(idle_since + idle.0) => {
                     if registry.count() > 0 {
                         idle_since = Instant::now();
@@ -159,6 +177,13 @@ enum Left {
     Somebody,
 }
 
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Waits until the last session has ended.
 async fn drain(registry: &Registry) {
     loop {
@@ -176,11 +201,14 @@ fn welcome(stream: UnixStream, workers: Arc<Workers>) {
     tokio::task::spawn_blocking(move || {
         let answered = receive(&stream).and_then(|received| {
             let answer = match received {
-                Ok(Received::Lasting(lasting)) => Answer::Only(serve_any_version(lasting, &workers.registry)),
+                Ok(Received::Lasting { lasting, by }) => {
+                    Answer::Only(serve_any_version(lasting, by.as_deref(), &workers.registry))
+                }
                 Ok(Received::Caller(caller)) => caller.serve(&stream, &workers)?,
                 Err(refusal) => Answer::Only(refusal),
             };
             let (welcome, reader) = match answer {
+                Answer::BySession => return Ok(()),
                 Answer::Only(welcome) => (welcome, None),
                 Answer::Journal(reader) => (Welcome::Come, Some(reader)),
             };
@@ -205,17 +233,22 @@ fn welcome(stream: UnixStream, workers: Arc<Workers>) {
 /// What a hello turned out to be.
 enum Received {
     /// Something that callers of every version may ask.
-    Lasting(Lasting),
+    Lasting {
+        lasting: Lasting,
+        by: Option<String>,
+    },
     Caller(Caller),
 }
 
 enum Answer {
     Only(Welcome),
+    /// The session that has the client welcomes it.
+    BySession,
     /// The reader is let in, and told everything behind that.
     Journal(Reader),
 }
 
-fn serve_any_version(lasting: Lasting, registry: &Registry) -> Welcome {
+fn serve_any_version(lasting: Lasting, by: Option<&str>, registry: &Registry) -> Welcome {
     let ended = match lasting {
         Lasting::List => return Welcome::Sessions(signed(registry.list())),
         Lasting::End(Which::All) => registry.list(),
@@ -224,9 +257,11 @@ fn serve_any_version(lasting: Lasting, registry: &Registry) -> Welcome {
             Err(reason) => return Welcome::Refused(reason),
         },
     };
+    let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
+    let reason = format!("the session was ended by `breakroom kill`{by}");
     let ids: Vec<_> = ended.iter().map(|summary| summary.id.clone()).collect();
     for session in ids.iter().filter_map(|id| registry.get(id)) {
-        let _ = session.send(News::Kill { reason: "the session was ended by `breakroom kill`".to_owned() });
+        let _ = session.send(News::Kill { reason: reason.clone() });
     }
     match registry.wait_until_gone(&ids, END_PATIENCE) {
         true => Welcome::Sessions(signed(ended)),
@@ -261,34 +296,38 @@ impl Caller {
                 Err(reason) => Answer::Only(Welcome::Refused(reason)),
             });
         }
-        self.take_over(stream, workers).map(Answer::Only)
+        self.take_over(stream, workers)
     }
 
     /// Gives the client that was brought to its session.
-    fn take_over(self, stream: &UnixStream, workers: &Workers) -> io::Result<Welcome> {
+    fn take_over(self, stream: &UnixStream, workers: &Workers) -> io::Result<Answer> {
         let registry = &workers.registry;
         let Caller { context, purpose, mut descriptors } = self;
         let (Some(output), Some(input)) = (descriptors.pop(), descriptors.pop()) else {
-            return Ok(Welcome::Refused("the hello brought no connection".into()));
+            return Ok(refused("the hello brought no connection"));
         };
         let Purpose::Join { session, .. } = &purpose else {
-            let door = Door { input, output, control: Some(stream.try_clone()?), purpose };
-            workers.give(Job { door, context });
-            return Ok(Welcome::Come);
+            let newcomer = Newcomer { input, output, control: Some(stream.try_clone()?), purpose };
+            workers.give(Job { newcomer, context });
+            return Ok(Answer::BySession);
         };
         let session = match registry.find(session.as_deref()) {
             Ok((_, session)) => session,
-            Err(reason) => return Ok(Welcome::Refused(reason)),
+            Err(reason) => return Ok(refused(reason)),
         };
-        let door = Box::new(Door { input, output, control: Some(stream.try_clone()?), purpose });
+        let newcomer = Box::new(Newcomer { input, output, control: Some(stream.try_clone()?), purpose });
         let (reply, answer) = std::sync::mpsc::channel();
-        let _ = session.send(News::Join { door, reply });
+        let _ = session.send(News::Join { newcomer, reply });
         Ok(match answer.recv() {
-            Ok(Ok(())) => Welcome::Come,
-            Ok(Err(reason)) => Welcome::Refused(reason),
-            Err(_) => Welcome::Refused("that session has just ended".into()),
+            Ok(Ok(())) => Answer::BySession,
+            Ok(Err(reason)) => refused(reason),
+            Err(_) => refused("that session has just ended"),
         })
     }
+}
+
+fn refused(reason: impl Into<String>) -> Answer {
+    Answer::Only(Welcome::Refused(reason.into()))
 }
 
 fn receive(stream: &UnixStream) -> io::Result<Result<Received, Welcome>> {
@@ -306,7 +345,7 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Received, Welcome>> {
     let (bytes, more) = passing::receive(stream, length)?;
     descriptors.extend(more);
     let unreadable = |error| Welcome::Refused(format!("the hello cannot be read: {error}"));
-    let opening: Opening = match serde_json::from_slice(&bytes) {
+    let opening: FirstWords = match serde_json::from_slice(&bytes) {
         Ok(opening) => opening,
         Err(error) => return Ok(Err(unreadable(error))),
     };
@@ -316,7 +355,7 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Received, Welcome>> {
         return Ok(Err(Welcome::OtherWorld));
     }
     if let Ok(lasting) = serde_json::from_value(opening.purpose) {
-        return Ok(Ok(Received::Lasting(lasting)));
+        return Ok(Ok(Received::Lasting { lasting, by: opening.by }));
     }
     if opening.protocol != PROTOCOL {
         let (this, version, theirs) = (env!("CARGO_PKG_VERSION"), opening.version, opening.protocol);

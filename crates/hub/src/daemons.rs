@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use breakroom_engines::folders;
 
-use crate::hello::{self, Lasting, MAX_HELLO, Namespaces, Opening, PROTOCOL, Welcome, Which};
+use crate::hello::{self, FirstWords, Lasting, MAX_HELLO, Namespaces, PROTOCOL, Welcome, Which};
 use crate::link::{LinkError, socket_name};
 use crate::passing;
 use crate::registry::{Summary, pick};
@@ -48,9 +48,18 @@ impl Daemon {
 
     /// What it answers; nothing if nobody is there. Of another version nothing is expected, so that its trouble is not
     /// this one's.
-    fn ask(&self, lasting: Lasting) -> Result<Vec<Summary>, LinkError> {
+    fn list(&self) -> Result<Vec<Summary>, LinkError> {
+        self.ask(Lasting::List, None)
+    }
+
+    /// The same of those that it ends, for somebody who is called that.
+    fn end(&self, which: Which, by: &str) -> Result<Vec<Summary>, LinkError> {
+        self.ask(Lasting::End(which), Some(by.to_owned()))
+    }
+
+    fn ask(&self, lasting: Lasting, by: Option<String>) -> Result<Vec<Summary>, LinkError> {
         let Ok(stream) = UnixStream::connect(&self.socket) else { return Ok(Vec::new()) };
-        match self.converse(&stream, lasting) {
+        match self.converse(&stream, lasting, by) {
             Ok(sessions) => Ok(sessions),
             Err(error) if self.is_ours() => Err(error),
             Err(error) => {
@@ -60,17 +69,23 @@ impl Daemon {
         }
     }
 
-    fn converse(&self, stream: &UnixStream, lasting: Lasting) -> Result<Vec<Summary>, LinkError> {
+    fn converse(
+        &self,
+        stream: &UnixStream,
+        lasting: Lasting,
+        by: Option<String>,
+    ) -> Result<Vec<Summary>, LinkError> {
         let failed = |source| LinkError::Io { what: "the hub did not answer".to_owned(), source };
         let patience = match lasting {
             Lasting::List => LIST_PATIENCE,
             Lasting::End(_) => END_PATIENCE,
         };
-        let opening = Opening {
+        let opening = FirstWords {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             namespaces: Some(Namespaces::of_this_process()),
             purpose: serde_json::to_value(lasting).unwrap_or_default(),
+            by,
         };
         let frame =
             hello::frame(&hello::to_json(&opening)).map_err(|error| failed(io::Error::other(error)))?;
@@ -81,7 +96,7 @@ impl Daemon {
             Ok(Welcome::Sessions(sessions)) => Ok(self.signed(sessions)),
             Ok(Welcome::Refused(reason)) => Err(LinkError::Refused(reason)),
             Ok(Welcome::Come | Welcome::OtherWorld) => Ok(Vec::new()),
-            Err(error) => Err(LinkError::Refused(format!("its answer cannot be read: {error}"))),
+            Err(error) => Err(LinkError::Unclear(format!("cannot be read: {error}"))),
         }
     }
 
@@ -101,26 +116,25 @@ impl Daemon {
 
 /// The live sessions. Nobody starts a hub to hear that it has none.
 pub fn list() -> Result<Vec<Summary>, LinkError> {
-    let asked =
-        Daemon::all()?.iter().map(|daemon| daemon.ask(Lasting::List)).collect::<Result<Vec<_>, _>>()?;
+    let asked = Daemon::all()?.iter().map(Daemon::list).collect::<Result<Vec<_>, _>>()?;
     Ok(asked.into_iter().flatten().collect())
 }
 
-/// Ends sessions and says which. They are gone when this returns.
-pub fn end(which: Which) -> Result<Vec<Summary>, LinkError> {
+/// Ends sessions and says which. They are gone when this returns, and whoever was in one knows by whom it was ended.
+pub fn end(which: Which, by: &str) -> Result<Vec<Summary>, LinkError> {
     let daemons = Daemon::all()?;
     let Which::One(wanted) = which else {
-        let ended = daemons.iter().map(|daemon| daemon.ask(Lasting::End(Which::All)));
+        let ended = daemons.iter().map(|daemon| daemon.end(Which::All, by));
         return Ok(ended.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
     };
     let mut held = Vec::new();
     for daemon in &daemons {
-        held.extend(daemon.ask(Lasting::List)?.into_iter().map(|session| (daemon, session)));
+        held.extend(daemon.list()?.into_iter().map(|session| (daemon, session)));
     }
     let sessions: Vec<Summary> = held.iter().map(|(_, session)| session.clone()).collect();
     let id = pick(&sessions, Some(&wanted)).map_err(LinkError::Refused)?.id.clone();
     let holder = held.iter().find(|(_, session)| session.id == id);
-    holder.map_or(Ok(Vec::new()), |(daemon, _)| daemon.ask(Lasting::End(Which::One(id.0.clone()))))
+    holder.map_or(Ok(Vec::new()), |(daemon, _)| daemon.end(Which::One(id.0.clone()), by))
 }
 
 /// The session to ask this version's daemon for. Refused if another version holds it. Without one that runs, the daemon
@@ -129,14 +143,14 @@ pub fn locate(wanted: Option<String>) -> Result<Option<String>, LinkError> {
     let daemons = Daemon::all()?;
     let mut others = Vec::new();
     for daemon in daemons.iter().filter(|daemon| !daemon.is_ours()) {
-        others.extend(daemon.ask(Lasting::List)?);
+        others.extend(daemon.list()?);
     }
     if others.is_empty() {
         return Ok(wanted);
     }
     let mut all = Vec::new();
     for daemon in daemons.iter().filter(|daemon| daemon.is_ours()) {
-        all.extend(daemon.ask(Lasting::List)?);
+        all.extend(daemon.list()?);
     }
     all.extend(others);
     match pick(&all, wanted.as_deref()) {
@@ -151,8 +165,7 @@ pub fn locate(wanted: Option<String>) -> Result<Option<String>, LinkError> {
 /// Why a session cannot be joined although it is there: another version holds it.
 pub(crate) fn held_elsewhere(wanted: &str) -> Option<String> {
     let others = Daemon::all().ok()?.into_iter().filter(|daemon| !daemon.is_ours());
-    let sessions: Vec<Summary> =
-        others.filter_map(|daemon| daemon.ask(Lasting::List).ok()).flatten().collect();
+    let sessions: Vec<Summary> = others.filter_map(|daemon| daemon.list().ok()).flatten().collect();
     pick(&sessions, Some(wanted)).ok().and_then(other_version)
 }
 

@@ -5,41 +5,48 @@
 
 mod children;
 mod client_io;
+mod effects;
 mod elsewhere;
+mod holding;
+mod killing;
 mod node_io;
 mod process_io;
+mod program_input;
+mod terminals;
 
 use std::future::poll_fn;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as Waker, Poll};
 use std::time::{Duration, SystemTime};
 
-use breakroom_engines::{Context, Stop, Terminal};
-use breakroom_session::{Access, ClientId, Effect, Input, NodeId, Reach, Session, Setup, Ticket, Time};
+use breakroom_engines::{Context, SpareGuard, Stop};
+use breakroom_session::{Access, ClientId, Input, NodeId, Reach, Session, Setup, Time};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::choose;
-use crate::choose::Wanted;
-use crate::hello::Purpose;
+use crate::hello::{self, Purpose};
 use crate::journal::{Follow, Page, Past};
 use crate::preparing::Preparations;
 use crate::registry::{Registry, SessionId};
 use crate::secret;
-use crate::side_stream::SideStream;
-use crate::supervise::{self, Arrived, News, Sender};
+use crate::supervise::{Arrived, News, Order, Sender};
 use children::Awaited;
 pub(crate) use client_io::Packed;
 use client_io::{ClientIo, Lingering};
+use killing::Killing;
 use node_io::NodeIo;
+use terminals::TerminalIo;
+
+/// What is read of a terminal at most when its program has ended, before that is told.
+const MOST_LAST_WORDS: usize = 16;
 
 /// One client as a door hands it over.
 #[derive(Debug)]
-pub struct Door {
+pub struct Newcomer {
     pub input: OwnedFd,
     pub output: OwnedFd,
     /// The door's own connection: its end is the client's loss.
@@ -47,7 +54,7 @@ pub struct Door {
     pub purpose: Purpose,
 }
 
-impl Door {
+impl Newcomer {
     fn access(&self) -> std::io::Result<Access> {
         match self.purpose {
             Purpose::Start { access, .. } | Purpose::Join { access, .. } => secret::access(access),
@@ -64,7 +71,7 @@ impl Door {
 }
 
 /// Where a session is, and how it is found there.
-pub(crate) enum Home {
+pub(crate) enum Residence {
     /// A hub of its own, which nobody else comes to.
     Private,
     Shared {
@@ -76,7 +83,7 @@ pub(crate) enum Home {
 pub(crate) struct Driver {
     session: Session,
     context: Context,
-    guard: PathBuf,
+    guards: Arc<SpareGuard>,
     registry: Option<Arc<Registry>>,
     began: Instant,
     began_at: SystemTime,
@@ -89,6 +96,7 @@ pub(crate) struct Driver {
     starting: Vec<(NodeId, tokio::task::AbortHandle)>,
     awaited: Vec<Awaited>,
     terminals: Vec<TerminalIo>,
+    killings: Vec<Killing>,
     preparations: Preparations,
     /// Those who wait for an entry of the journal, each for its number.
     readers: Vec<(u64, oneshot::Sender<Page>)>,
@@ -96,15 +104,6 @@ pub(crate) struct Driver {
     sender: Sender,
     timer: Pin<Box<Sleep>>,
     armed: Option<Instant>,
-}
-
-/// A terminal of ours, and where its text belongs.
-struct TerminalIo {
-    node: NodeId,
-    stream: Option<SideStream>,
-    orders: mpsc::UnboundedSender<Stop>,
-    /// Terminals are watched under numbers of their own, counted down from the top.
-    watched_as: NodeId,
 }
 
 /// Whether the loop must turn once more. What is read in a turn is also written in it, so that one is usually enough.
@@ -125,22 +124,23 @@ impl std::ops::BitOrAssign for Step {
 impl Driver {
     /// `line` is where the session is spoken to from elsewhere.
     pub fn new(
-        door: Door,
+        newcomer: Newcomer,
         context: Context,
-        guard: PathBuf,
-        home: Home,
+        guards: Arc<SpareGuard>,
+        residence: Residence,
         line: (Sender, mpsc::UnboundedReceiver<News>),
     ) -> std::io::Result<Self> {
-        let (reach, id, registry) = match home {
-            Home::Private => (Reach::Private, None, None),
-            Home::Shared { registry, id } => (Reach::Shared, Some(id.0), Some(registry)),
+        let (reach, id, registry) = match residence {
+            Residence::Private => (Reach::Private, None, None),
+            Residence::Shared { registry, id } => (Reach::Shared, Some(id.0), Some(registry)),
         };
-        let session = Session::new(Setup { id, ..choose::setup(&context, door.engine(), reach) });
+        let (setup, makers) = choose::setup(&context, newcomer.engine(), reach);
+        let session = Session::new(Setup { id, ..setup });
         let (sender, news) = line;
         let mut driver = Driver {
             session,
             context,
-            guard,
+            guards,
             registry,
             began: Instant::now(),
             began_at: SystemTime::now(),
@@ -151,26 +151,29 @@ impl Driver {
             starting: Vec::new(),
             awaited: Vec::new(),
             terminals: Vec::new(),
-            preparations: Preparations::default(),
+            killings: Vec::new(),
+            preparations: Preparations::new(makers),
             readers: Vec::new(),
             news,
             sender,
             timer: Box::pin(tokio::time::sleep(Duration::ZERO)),
             armed: None,
         };
-        driver.join(door)?;
+        driver.join(newcomer)?;
         Ok(driver)
     }
 
-    fn join(&mut self, door: Door) -> std::io::Result<()> {
-        let access = door.access()?;
+    fn join(&mut self, newcomer: Newcomer) -> std::io::Result<()> {
+        let access = newcomer.access()?;
         self.last_client += 1;
         let id = ClientId(self.last_client);
-        let control = door.control.map(|control| {
+        let control = newcomer.control.map(|control| {
+            // Not by whoever brought it: a client that is let go at once must not hear of that first.
+            hello::come(&control)?;
             control.set_nonblocking(true)?;
             UnixStream::from_std(control)
         });
-        self.clients.push(ClientIo::new(id, door.input, door.output, control.transpose()?)?);
+        self.clients.push(ClientIo::new(id, newcomer.input, newcomer.output, control.transpose()?)?);
         self.on(Input::ClientJoined { client: id, access });
         Ok(())
     }
@@ -202,9 +205,11 @@ impl Driver {
                 self.write_clients(cx),
                 self.write_nodes(cx),
             ];
-            // Their descriptors would be kept for as long as the session lasts.
-            self.nodes.retain(|node| !node.is_gone());
+            self.forget_gone();
             if self.session.is_over() && self.lingering.is_empty() && self.processes_are_gone() {
+                return Poll::Ready(());
+            }
+            if self.is_outlived() {
                 return Poll::Ready(());
             }
             if steps.contains(&Step::Again) {
@@ -217,6 +222,17 @@ impl Driver {
                 return Poll::Pending;
             }
         }
+    }
+
+    /// A hub for one session need not stay for programs that outlive it: their guards see to the rest.
+    fn is_outlived(&self) -> bool {
+        let is_left = |node: &NodeIo| node.is_gone() || node.outlives_hub();
+        self.registry.is_none()
+            && self.clients.is_empty()
+            && self.lingering.is_empty()
+            && self.terminals.is_empty()
+            && self.nodes.iter().any(NodeIo::outlives_hub)
+            && self.nodes.iter().all(is_left)
     }
 
     fn read_clients(&mut self, cx: &mut Waker) -> Step {
@@ -257,8 +273,12 @@ impl Driver {
     /// Whether engines are read: not while every client is behind, so that what waits does so in the engine and
     /// one large message at a time is in memory.
     fn hears_engines(&self) -> bool {
-        let keeps_up = self.clients.is_empty() || self.clients.iter().any(ClientIo::keeps_up);
-        keeps_up && self.session.wants_engine()
+        // One and the same: a client that reads nothing may have little in line, and one that reads much.
+        let takes_more = |client: &ClientIo| client.keeps_up() && self.session.takes_more(client.id());
+        match self.clients.is_empty() {
+            true => self.session.wants_engine(),
+            false => self.clients.iter().any(takes_more),
+        }
     }
 
     fn read_nodes(&mut self, cx: &mut Waker) -> Step {
@@ -282,83 +302,8 @@ impl Driver {
 
     fn write_nodes(&mut self, cx: &mut Waker) -> Step {
         self.nodes.iter_mut().for_each(|node| node.write(cx, &mut self.session));
+        self.terminals.iter_mut().for_each(|terminal| terminal.input.write(cx));
         Step::Done
-    }
-
-    fn read_terminals(&mut self, cx: &mut Waker) -> Step {
-        let mut step = Step::Done;
-        if !self.hears_engines() {
-            return step;
-        }
-        for terminal in &mut self.terminals {
-            let Some(stream) = &mut terminal.stream else { continue };
-            match stream.poll_text(cx) {
-                Poll::Pending => {}
-                Poll::Ready(Some(text)) => {
-                    step = Step::Again;
-                    let input = Input::Output { node: terminal.node, category: "stdout", text };
-                    on(&mut self.session, self.began, input);
-                }
-                Poll::Ready(None) => terminal.stream = None,
-            }
-        }
-        step
-    }
-
-    fn perform(&mut self) -> Step {
-        let mut step = Step::Done;
-        while let Some(effect) = self.session.poll_effect() {
-            step = Step::Again;
-            match effect {
-                Effect::StartEngine { node, choice, arguments } => {
-                    self.start_engine(node, Wanted { choice, arguments });
-                }
-                Effect::OpenChild { node, parent, opening } => self.open_child(node, parent, opening),
-                Effect::Prepare { ticket, command, arguments } => {
-                    let (guard, news) = (self.guard.clone(), self.sender.clone());
-                    if !self.preparations.begin(ticket, command, arguments, &self.context, guard, news) {
-                        self.on(Input::Prepared { ticket, result: Ok(None) });
-                    }
-                }
-                Effect::CallOff { ticket } => self.preparations.call_off(ticket),
-                Effect::StopEngine { node, grace, release } => self.stop(node, grace, release),
-                Effect::MoveClient { client, session } => {
-                    supervise::find(client, session, self.registry.clone(), self.sender.clone());
-                }
-                Effect::AskHub { ticket, verb } => {
-                    supervise::ask_hub(ticket, verb, self.registry.clone(), self.sender.clone());
-                }
-                Effect::RunInTerminal { ticket, node, request } => {
-                    let (context, guard) = (self.context.clone(), self.guard.clone());
-                    supervise::open_terminal(ticket, node, request, context, guard, self.sender.clone());
-                }
-            }
-        }
-        step
-    }
-
-    fn start_engine(&mut self, node: NodeId, wanted: Wanted) {
-        let (context, guard) = (self.context.clone(), self.guard.clone());
-        let task = supervise::start(node, wanted, context, guard, self.sender.clone());
-        self.starting.push((node, task));
-    }
-
-    fn stop(&mut self, id: NodeId, grace: Duration, release: bool) {
-        let how = if release { Stop::Release { grace } } else { Stop::End { grace } };
-        for terminal in self.terminals.iter().filter(|terminal| terminal.node == id) {
-            let _ = terminal.orders.send(how);
-        }
-        if let Some(node) = self.nodes.iter_mut().find(|node| node.id() == id) {
-            return node.stop(how);
-        }
-        if let Some(at) = self.starting.iter().position(|(node, _)| *node == id) {
-            self.starting.swap_remove(at).1.abort();
-            return self.on(node_io::called_off(id));
-        }
-        if let Some(at) = self.awaited.iter().position(|awaited| awaited.node == id) {
-            self.awaited.swap_remove(at).task.abort();
-            self.on(node_io::called_off(id));
-        }
     }
 
     fn hear_news(&mut self, cx: &mut Waker) -> Step {
@@ -378,12 +323,25 @@ impl Driver {
                     }
                 }
                 News::Connected { node, outcome } => self.on_connected(node, outcome),
+                News::Killed { node } => self.is_killed(node),
                 News::Exited { node, exit } => {
+                    self.is_killed(node);
+                    let terminal = self.terminals.iter().find(|terminal| terminal.watched_as == node);
+                    if let Some(node) = terminal.map(|terminal| terminal.node) {
+                        // What it wrote comes first. What it has started may write for ever, so only so much is read.
+                        for _ in 0..MOST_LAST_WORDS {
+                            if self.read_terminals(cx) == Step::Done {
+                                break;
+                            }
+                        }
+                        self.on(Input::TerminalEnded { node, code: exit.shells_code() });
+                    }
                     if let Some(node) = self.nodes.iter_mut().find(|known| known.id() == node) {
                         node.on_exit(exit);
                     }
                 }
                 News::Gone { node } => {
+                    self.is_killed(node);
                     self.terminals.retain(|terminal| terminal.watched_as != node);
                     if let Some(node) = self.nodes.iter_mut().find(|known| known.id() == node) {
                         node.on_gone();
@@ -395,9 +353,9 @@ impl Driver {
                 }
                 News::Progress { ticket, text } => self.on(Input::Progress { ticket, text }),
                 News::Terminal { ticket, node, outcome } => self.take_terminal(ticket, node, outcome),
-                News::Join { door, reply } => {
+                News::Join { newcomer, reply } => {
                     // Whoever asked may have given up; then its connection is seen to be closed.
-                    let _ = reply.send(self.join(*door).map_err(|error| error.to_string()));
+                    let _ = reply.send(self.join(*newcomer).map_err(|error| error.to_string()));
                 }
                 News::HubAnswered { ticket, result } => self.on(Input::HubAnswered { ticket, result }),
                 News::Found { client, session } => self.let_go(client, session),
@@ -434,22 +392,10 @@ impl Driver {
         Ok(facts)
     }
 
-    fn take_terminal(&mut self, ticket: Ticket, node: NodeId, outcome: Result<Terminal, String>) {
-        let result = outcome.and_then(|terminal| {
-            let pid = terminal.process.pid();
-            let stream = SideStream::new(terminal.master, Vec::new()).map_err(|error| error.to_string())?;
-            let watched_as = NodeId(u32::MAX - ticket.0);
-            let orders = supervise::watch(watched_as, terminal.process, self.sender.clone());
-            self.terminals.push(TerminalIo { node, stream: Some(stream), orders, watched_as });
-            Ok(pid)
-        });
-        self.on(Input::Terminal { ticket, result });
-    }
-
     /// Asks whatever is left of a session that is over to end, and says whether it has.
     fn processes_are_gone(&mut self) -> bool {
         for terminal in &self.terminals {
-            let _ = terminal.orders.send(Stop::End { grace: Duration::ZERO });
+            let _ = terminal.orders.send(Order::Stop(Stop::End { grace: Duration::ZERO }));
         }
         self.preparations.call_off_all();
         self.preparations.is_empty() && self.terminals.is_empty() && self.nodes.iter().all(NodeIo::is_gone)

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use breakroom_dap::{Packet, Part};
 use breakroom_wire::{ContentLength, Decode, Peer, header};
 use bytes::Bytes;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 use rustix::net::sockopt;
@@ -144,6 +145,44 @@ impl Endpoint {
         }
     }
 
+    /// How much of what the peer has said waits to be read.
+    pub fn unread(&self) -> usize {
+        let unread = rustix::io::ioctl_fionread(self.input.get_ref()).unwrap_or_default();
+        usize::try_from(unread).unwrap_or(usize::MAX)
+    }
+
+    /// Reads once what a peer has left that is gone, and says how much: what is not there now is not waited for. That it is
+    /// gone is learnt by writing to it, before the runtime has looked whether anything came, so the runtime is not asked.
+    pub fn read_now(&mut self) -> io::Result<usize> {
+        const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+        loop {
+            // Whoever shares the descriptor may have made it one that waits.
+            let mut input = [PollFd::new(self.input.get_ref(), PollFlags::IN)];
+            match poll(&mut input, Some(&AT_ONCE)) {
+                Ok(0) => return Ok(0),
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            let buffer = self.decoder.spare();
+            match rustix::io::read(self.input.get_ref(), rustix::buffer::spare_capacity(buffer)) {
+                Ok(read) => return Ok(read),
+                Err(Errno::AGAIN) => return Ok(0),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Duplicates of its descriptors, for somebody who is to keep it open.
+    pub fn duplicates(&self) -> io::Result<Vec<OwnedFd>> {
+        let input = self.input.get_ref().try_clone()?;
+        match self.is_socket() {
+            true => Ok(vec![input]),
+            false => Ok(vec![input, self.output.get_ref().try_clone()?]),
+        }
+    }
+
     /// Whether the peer sees it when only our direction is closed.
     pub fn is_socket(&self) -> bool {
         Rc::ptr_eq(&self.input, &self.output)
@@ -152,6 +191,11 @@ impl Endpoint {
     /// Says that nothing more will be written. False if the connection is no socket: then closing it says so.
     pub fn shut_down(&self) -> bool {
         rustix::net::shutdown(self.output.get_ref(), rustix::net::Shutdown::Write).is_ok()
+    }
+
+    /// Ends both directions of a socket, whoever else has it.
+    pub fn cut(&self) {
+        let _ = rustix::net::shutdown(self.output.get_ref(), rustix::net::Shutdown::Both);
     }
 
     /// Reads and drops what still comes. Ready at the end of the stream.
@@ -174,6 +218,11 @@ impl Endpoint {
 
     pub fn push(&mut self, packet: &Packet) {
         self.pending.push(packet);
+    }
+
+    /// Nobody will read what waits.
+    pub fn give_up_writing(&mut self) {
+        self.pending = Unwritten::default();
     }
 
     /// Writes what waits. Ready once nothing does.

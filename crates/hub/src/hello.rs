@@ -4,8 +4,10 @@
 //! Folder and environment travel as raw bytes, since neither has to be UTF-8.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use breakroom_engines::Context;
@@ -32,13 +34,16 @@ pub struct Hello {
 /// How every hello begins, in every version: the names of these members never change, nor those of [`Lasting`], of
 /// [`Summary`] (members may be added) and of the welcomes `sessions` and `refused`.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Opening {
+pub(crate) struct FirstWords {
     pub protocol: u32,
     #[serde(default)]
     pub version: String,
     pub namespaces: Option<Namespaces>,
     #[serde(default)]
     pub purpose: serde_json::Value,
+    /// Who asks, for those whom it concerns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// What every version understands from every other. It is the whole hello: nothing follows its opening.
@@ -112,6 +117,11 @@ pub(crate) struct Farewell {
 
 pub(crate) fn farewell(reason: Option<&str>) -> Result<Vec<u8>, FrameError> {
     frame(&to_json(&Farewell { reason: reason.map(str::to_owned) }))
+}
+
+/// Tells a door that its client is in the session's hands.
+pub(crate) fn come(mut door: &UnixStream) -> io::Result<()> {
+    door.write_all(&frame(&to_json(&Welcome::Come)).map_err(io::Error::other)?)
 }
 
 pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {

@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::daemons;
 use crate::hello::{self, MAX_HELLO, Purpose, Welcome};
-use crate::link::{LinkError, converse, socket_path};
+use crate::link::{LinkError, converse, log_path, socket_path};
 use crate::passing;
 use crate::registry::{Registry, SessionId};
 use crate::supervise::News;
@@ -164,24 +164,33 @@ pub struct Reading {
 pub fn read_journal(wanted: Option<String>, follow: Follow) -> Result<Reading, LinkError> {
     let session = match daemons::locate(wanted.clone()) {
         // It may have ended, and then only its daemon knows what it was called.
-        Err(LinkError::Refused(_)) if wanted.is_some() => wanted,
+        Err(LinkError::Refused(_) | LinkError::Unclear(_)) if wanted.is_some() => wanted,
         located => located?,
     };
-    let Ok(stream) = UnixStream::connect(socket_path()?) else {
+    let socket = socket_path()?;
+    let Ok(stream) = UnixStream::connect(&socket) else {
         let text = match session {
+            // One that goes in good order takes its socket with it.
+            _ if socket.exists() => ended_without_a_word(),
             Some(wanted) => format!("there is no session `{wanted}`: no hub is running"),
             None => "there is no live session; start one first".to_owned(),
         };
-        return Err(LinkError::Refused(text));
+        return Err(LinkError::NoHub(text));
     };
     match converse(&stream, Purpose::Read { session, follow }, &[], &Context::of_this_process())? {
         Welcome::Come => Ok(Reading { stream }),
         Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
         Welcome::OtherWorld => {
-            Err(LinkError::Refused("it runs in another mount or network namespace".to_owned()))
+            Err(LinkError::Refused("the hub runs in another mount or network namespace".to_owned()))
         }
-        Welcome::Sessions(_) => Err(LinkError::Refused("its answer makes no sense".into())),
+        Welcome::Sessions(_) => Err(LinkError::Unclear("makes no sense".into())),
     }
+}
+
+fn ended_without_a_word() -> String {
+    let own = log_path().ok().filter(|log| log.exists());
+    let own = own.map(|log| format!("; what it said of itself is in {}", log.display())).unwrap_or_default();
+    format!("the hub was killed, and what happened in its sessions was known to it alone{own}")
 }
 
 impl Reading {
@@ -193,7 +202,7 @@ impl Reading {
         match serde_json::from_slice(&frame) {
             Ok(Told::Page(page)) => Ok(Some(page)),
             Ok(Told::Over) => Ok(None),
-            Err(error) => Err(LinkError::Refused(format!("its answer cannot be read: {error}"))),
+            Err(error) => Err(LinkError::Unclear(format!("cannot be read: {error}"))),
         }
     }
 }

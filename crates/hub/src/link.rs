@@ -1,4 +1,6 @@
 //! A door's way to the hub: find the daemon or start it, say hello, hand over the client's connection.
+//!
+//! Then there is only the end to wait for: nothing of the session is read or written here.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,7 +13,7 @@ use std::process::{Command, Stdio};
 use breakroom_engines::{Context, folders};
 use rustix::fs::FlockOperation;
 
-use crate::driver::Door;
+use crate::driver::Newcomer;
 use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome};
 use crate::passing;
 
@@ -25,14 +27,20 @@ pub enum LinkError {
     Folder(#[from] folders::FolderError),
     #[error("{what}: {source}")]
     Io { what: String, source: io::Error },
-    #[error("the hub refused: {0}")]
+    /// In the hub's own words, which say what is wrong.
+    #[error("{0}")]
     Refused(String),
+    #[error("the hub's answer {0}")]
+    Unclear(String),
+    /// Nobody is there to refuse anything.
+    #[error("{0}")]
+    NoHub(String),
     /// A hub of another version holds the session that was asked for.
     #[error("{0}")]
     OtherVersion(String),
     /// The caller must run a hub of its own; it gets its client back.
     #[error("the hub runs in another mount or network namespace")]
-    OtherWorld(Box<Door>),
+    OtherWorld(Box<Newcomer>),
 }
 
 fn because<T>(result: io::Result<T>, what: impl FnOnce() -> String) -> Result<T, LinkError> {
@@ -121,16 +129,21 @@ const MAX_LOG: u64 = 1 << 20;
 
 /// Where the daemon's log goes; nowhere if it cannot be kept.
 fn log_file() -> Stdio {
-    let folder = folders::state_dir(&Context::of_this_process());
     let open = || {
-        std::fs::create_dir_all(&folder)?;
-        let log = OpenOptions::new().create(true).append(true).mode(0o600).open(folder.join("hub.log"))?;
+        let path = log_path()?;
+        path.parent().map(std::fs::create_dir_all).transpose()?;
+        let log = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
         if log.metadata()?.len() > MAX_LOG {
             log.set_len(0)?;
         }
         Ok(log)
     };
     open().map_or_else(|_: io::Error| Stdio::null(), Stdio::from)
+}
+
+/// What the daemon says of itself. What happened in its sessions it keeps in memory.
+pub(crate) fn log_path() -> io::Result<PathBuf> {
+    Ok(folders::state_dir(&Context::of_this_process()).map_err(io::Error::other)?.join("hub.log"))
 }
 
 /// A client in the hub's hands. Dropping it is the client's loss.
@@ -140,13 +153,13 @@ pub struct Link {
 
 impl Link {
     /// Hands a client's connection to the hub.
-    pub fn hand_over(stream: UnixStream, door: Door, context: &Context) -> Result<Link, LinkError> {
-        let descriptors = [door.input.as_fd(), door.output.as_fd()];
-        match converse(&stream, door.purpose.clone(), &descriptors, context)? {
+    pub fn hand_over(stream: UnixStream, newcomer: Newcomer, context: &Context) -> Result<Link, LinkError> {
+        let descriptors = [newcomer.input.as_fd(), newcomer.output.as_fd()];
+        match converse(&stream, newcomer.purpose.clone(), &descriptors, context)? {
             Welcome::Come => Ok(Link { stream }),
-            Welcome::OtherWorld => Err(LinkError::OtherWorld(Box::new(door))),
+            Welcome::OtherWorld => Err(LinkError::OtherWorld(Box::new(newcomer))),
             Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
-            Welcome::Sessions(_) => Err(LinkError::Refused("its answer makes no sense".into())),
+            Welcome::Sessions(_) => Err(LinkError::Unclear("makes no sense".into())),
         }
     }
 
@@ -178,6 +191,5 @@ pub(crate) fn converse(
     because(passing::send(stream, &first, descriptors), what)?;
     because((&mut &*stream).write_all(&second), what)?;
     let answer = because(passing::receive_frame(stream, MAX_HELLO), what)?;
-    serde_json::from_slice(&answer)
-        .map_err(|error| LinkError::Refused(format!("its answer cannot be read: {error}")))
+    serde_json::from_slice(&answer).map_err(|error| LinkError::Unclear(format!("cannot be read: {error}")))
 }

@@ -42,6 +42,8 @@ pub struct Summary {
     pub engine: Option<String>,
     /// The names of its clients.
     pub clients: Vec<String>,
+    /// Those of them that only look on.
+    pub observers: Vec<String>,
     pub nodes: usize,
     /// Its nodes, parents before their children. Empty if the hub that holds it does not tell.
     pub tree: Vec<NodeSummary>,
@@ -187,11 +189,17 @@ impl Registry {
         self.state().past.iter().find(|(past, _)| past == id).map(|(_, past)| past.clone())
     }
 
-    /// A session to read about: a live one, or one that is remembered. Of several with one name the latest is meant.
+    /// A session to read about: a live one, or one that is remembered. Of several with one name the latest is meant, and
+    /// without a name the one that ended last, if none is live.
     pub fn find_to_read(&self, wanted: Option<&str>) -> Result<SessionId, String> {
         let remembered = || {
+            if wanted.is_none() && self.list().iter().any(Summary::has_program) {
+                return None;
+            }
             let state = self.state();
-            let fits = |id: &SessionId, past: &Past| Some(&*id.0) == wanted || Some(&*past.name) == wanted;
+            let fits = |id: &SessionId, past: &Past| {
+                wanted.is_none_or(|wanted| *id.0 == *wanted || past.name == wanted)
+            };
             let latest = state.past.iter().rev().find(|(id, past)| fits(id, past));
             latest.map(|(id, _)| id.clone())
         };

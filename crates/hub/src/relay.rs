@@ -1,4 +1,6 @@
 //! Terminals and files cannot be watched by the hub, so a thread carries their bytes through a pipe.
+//!
+//! Pipes and sockets are left as they are, so that no message has to pass a second process.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -14,18 +14,25 @@ use tokio::io::unix::AsyncFd;
 
 use crate::watched::watched;
 
-const CHUNK: usize = 64 << 10;
-
 pub(crate) struct SideStream {
     fd: AsyncFd<OwnedFd>,
     buffer: Vec<u8>,
+    /// What the adapter has not said yet.
     banner: Vec<String>,
+    begun: Begun,
+}
+
+/// Whether a part of the line that comes next was passed on already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    No,
+    Yes,
 }
 
 impl SideStream {
-    /// Lines that begin with one of `banner` are the adapter's and not passed on.
+    /// The first line that begins with one of `banner` is the adapter's and not passed on; another may be the debuggee's.
     pub fn new(fd: OwnedFd, banner: Vec<String>) -> io::Result<Self> {
-        Ok(SideStream { fd: watched(fd)?, buffer: Vec::new(), banner })
+        Ok(SideStream { fd: watched(fd)?, buffer: Vec::new(), banner, begun: Begun::No })
     }
 
     /// The next text; `None` at the end.
@@ -56,27 +63,29 @@ impl SideStream {
         (!rest.is_empty()).then_some(rest)
     }
 
-    /// What can be passed on now: whole lines that are no banner, and the begun line unless it may become one.
+    /// What can be passed on now. A begun line is not held back, even if it may become one of the adapter's: those are
+    /// written in one piece, and a debuggee's question would be asked after its answer.
     fn take(&mut self) -> String {
         let mut text = String::new();
         while let Some(end) = memchr::memchr(b'\n', &self.buffer) {
             let line: Vec<u8> = self.buffer.drain(..=end).collect();
-            if !self.is_banner(&line) {
+            let begun = std::mem::replace(&mut self.begun, Begun::No);
+            if begun == Begun::Yes || !self.is_banner(&line) {
                 text.push_str(&String::from_utf8_lossy(&line));
             }
         }
-        let may_become_banner = self.banner.iter().any(|banner| banner.as_bytes().starts_with(&self.buffer));
-        let undecided = self.is_banner(&self.buffer) || may_become_banner;
-        if self.buffer.len() > CHUNK || !undecided {
-            let whole = whole_characters(&self.buffer);
+        let whole = whole_characters(&self.buffer);
+        if whole > 0 {
             let begun: Vec<u8> = self.buffer.drain(..whole).collect();
             text.push_str(&String::from_utf8_lossy(&begun));
+            self.begun = Begun::Yes;
         }
         text
     }
 
-    fn is_banner(&self, line: &[u8]) -> bool {
-        self.banner.iter().any(|banner| line.starts_with(banner.as_bytes()))
+    fn is_banner(&mut self, line: &[u8]) -> bool {
+        let said = self.banner.iter().position(|banner| line.starts_with(banner.as_bytes()));
+        said.map(|said| self.banner.swap_remove(said)).is_some()
     }
 }
 
@@ -139,6 +148,26 @@ mod tests {
         assert_eq!(whole_characters(&"aé".as_bytes()[..2]), 1);
         assert_eq!(whole_characters(&"€".as_bytes()[..2]), 0);
         assert_eq!(whole_characters(b"\x80\x80\x80\x80"), 4);
+    }
+
+    #[tokio::test]
+    async fn only_the_adapters_own_lines_are_dropped_and_nothing_is_held_back() {
+        let (read, _write) = rustix::pipe::pipe().unwrap();
+        let banner = ["DEBUGGER: wait", "DEBUGGER: Connected."].map(str::to_owned).to_vec();
+        let mut stream = SideStream::new(read, banner).unwrap();
+        for (written, passed) in [
+            ("DEBUGGER: wait for it...\nDEBUGGER: Connected.\nhello\n", "hello\n"),
+            ("D", "D"),
+            ("EBUGGER: Connected.\n", "EBUGGER: Connected.\n"),
+            (
+                "DEBUGGER: mine\nDEBUGGER: wait, said the program\n",
+                "DEBUGGER: mine\nDEBUGGER: wait, said the program\n",
+            ),
+            ("half a \u{20ac}", "half a \u{20ac}"),
+        ] {
+            stream.buffer.extend_from_slice(written.as_bytes());
+            assert_eq!(stream.take(), passed, "{written:?}");
+        }
     }
 
     #[test]

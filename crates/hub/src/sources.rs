@@ -1,18 +1,23 @@
 //! Files of the launcher's folder that an engine knows under paths of another machine.
 //!
-//! The folder is looked through once, and only if an engine names a file that is not here. What belongs to a language's own
-//! runtime is not looked for: it has files of every name.
+//! The folder is looked through once, and only if an engine names a file that is not here: by a thread of its own, since a
+//! session's must not wait for a disk. What belongs to a language's own runtime is not looked for: it has files of every
+//! name.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use breakroom_engines::Context;
-use breakroom_session::Finder;
+use breakroom_session::{Finder, Search};
 
 /// A folder with more files is no project, and looking through it would take long.
 const MOST_FILES: usize = 20_000;
 const DEEPEST: usize = 16;
+/// An ordinary project is looked through in that time, and nobody notices that a session did nothing else.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Where the sources of runtimes and distributions are said to be, on machines where they were built.
 const RUNTIMES: [&str; 5] = ["/rustc/", "/usr/", "/build/", "/lib/", "/proc/"];
@@ -28,14 +33,57 @@ pub(crate) fn finder(context: &Context) -> Option<Finder> {
     if folder.parent().is_none() || Some(&*folder) == context.home() {
         return None;
     }
-    let index: Mutex<Option<Index>> = Mutex::new(None);
-    Some(Finder(Arc::new(move |path| {
+    Some(finder_in(folder, look_through))
+}
+
+fn finder_in(folder: PathBuf, look_through: fn(&Path) -> Index) -> Finder {
+    let walk = Mutex::new(Walk::Unasked);
+    Finder(Arc::new(move |path| {
         if RUNTIMES.iter().any(|runtime| path.starts_with(runtime)) || Path::new(path).exists() {
-            return None;
+            return Search::Nothing;
         }
-        let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
-        find(path, &folder, index.get_or_insert_with(|| look_through(&folder)))
-    })))
+        let mut walk = walk.lock().unwrap_or_else(PoisonError::into_inner);
+        match walk.index(&folder, look_through) {
+            Some(index) => find(path, &folder, index).map_or(Search::Nothing, Search::Found),
+            None => Search::UnderWay,
+        }
+    }))
+}
+
+/// How far the folder has been looked through.
+enum Walk {
+    Unasked,
+    UnderWay(Receiver<Index>),
+    Done(Index),
+}
+
+impl Walk {
+    /// What was found, if all has been looked through. The first who asks waits a moment for it.
+    fn index(&mut self, folder: &Path, look_through: fn(&Path) -> Index) -> Option<&Index> {
+        let patience = match self {
+            Walk::Unasked => {
+                let (done, result) = channel();
+                let folder = folder.to_path_buf();
+                // Without a thread nothing is found, and the channel says so.
+                let walks = move || drop(done.send(look_through(&folder)));
+                drop(std::thread::Builder::new().name("sources".into()).spawn(walks));
+                *self = Walk::UnderWay(result);
+                PATIENCE
+            }
+            Walk::UnderWay(_) | Walk::Done(_) => Duration::ZERO,
+        };
+        if let Walk::UnderWay(result) = self {
+            *self = match result.recv_timeout(patience) {
+                Ok(index) => Walk::Done(index),
+                Err(RecvTimeoutError::Disconnected) => Walk::Done(Index::new()),
+                Err(RecvTimeoutError::Timeout) => return None,
+            };
+        }
+        match self {
+            Walk::Done(index) => Some(index),
+            Walk::Unasked | Walk::UnderWay(_) => None,
+        }
+    }
 }
 
 /// The one file that has the most names at its end in common with the path. One that shares only its own name is meant only
@@ -80,6 +128,8 @@ fn look_through(folder: &Path) -> Index {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     #[test]
@@ -96,20 +146,47 @@ mod tests {
         let context =
             Context { cwd: folder.clone(), env: vec![("HOME".into(), home.path().into())], umask: 0o022 };
         let Finder(find) = finder(&context).unwrap();
-        let here = |file: &str| Some(folder.join(file).to_string_lossy().into_owned());
+        let here = |file: &str| Search::Found(folder.join(file).to_string_lossy().into_owned());
         for (path, found) in [
             ("/app/src/b/x.py", here("src/b/x.py")),
             ("/app/b/x.py", here("src/b/x.py")),
-            ("/app/x.py", None),
+            ("/app/x.py", Search::Nothing),
             ("/app/main.py", here("main.py")),
-            ("/app/other.py", None),
-            ("/rustc/1/src/b/x.py", None),
-            ("/app/node_modules/only.js", None),
-            ("/app/.git/hidden.py", None),
-            (folder.join("main.py").to_str().unwrap(), None),
+            ("/app/other.py", Search::Nothing),
+            ("/rustc/1/src/b/x.py", Search::Nothing),
+            ("/app/node_modules/only.js", Search::Nothing),
+            ("/app/.git/hidden.py", Search::Nothing),
+            (folder.join("main.py").to_str().unwrap(), Search::Nothing),
         ] {
-            assert_eq!(find(path), found, "{path}");
+            assert_eq!(once_looked(&*find, path), found, "{path}");
         }
         assert!(finder(&Context { cwd: home.path().into(), ..context }).is_none(), "a home is no project");
+    }
+
+    /// What is found when all has been looked through.
+    fn once_looked(find: &dyn Fn(&str) -> Search, path: &str) -> Search {
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            match find(path) {
+                Search::UnderWay if Instant::now() < until => std::thread::yield_now(),
+                found => return found,
+            }
+        }
+    }
+
+    #[test]
+    fn a_folder_that_takes_long_to_look_through_keeps_nobody() {
+        static LOOKS: Mutex<()> = Mutex::new(());
+        fn slow(folder: &Path) -> Index {
+            let _waits = LOOKS.lock().unwrap_or_else(PoisonError::into_inner);
+            Index::from([("main.py".to_owned(), vec![folder.join("main.py")])])
+        }
+        let Finder(find) = finder_in(PathBuf::from("/no/such/project"), slow);
+        let held = LOOKS.lock().unwrap();
+        for _ in 0..3 {
+            assert_eq!(find("/app/main.py"), Search::UnderWay);
+        }
+        drop(held);
+        assert_eq!(once_looked(&*find, "/app/main.py"), Search::Found("/no/such/project/main.py".into()));
     }
 }

@@ -4,20 +4,25 @@
 //! They tell the driver through one channel; when the driver is gone, they drop the process, and its guard
 //! ends whatever it had started.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use breakroom_engines::{Connection, Context, EnvVar, Exit, Place, Stop, Supervised, Terminal, run_in_pty};
-use breakroom_session::{ClientId, EngineFacts, NodeId, TerminalRequest, Ticket, Traveller, Verb};
+use breakroom_engines::{
+    Banner, Connection, Context, EnvVar, Exit, Force, Heard, Held, Place, SpareGuard, Stop, Supervised,
+    Terminal, WhenLost, Whom, run_in_pty,
+};
+use breakroom_session::{ClientId, EngineFacts, NodeId, Stdin, TerminalRequest, Ticket, Traveller, Verb};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use crate::choose::{Wanted, choose};
 use crate::daemons;
-use crate::driver::{Door, Packed};
+use crate::driver::{Newcomer, Packed};
 use crate::journal::{Follow, Page};
+use crate::makers::Makers;
 use crate::registry::{Registry, SessionId, Summary};
 
 /// What the driver hears from beside the path of messages.
@@ -35,6 +40,10 @@ pub(crate) enum News {
     Exited {
         node: NodeId,
         exit: Exit,
+    },
+    /// A kill that was ordered is done.
+    Killed {
+        node: NodeId,
     },
     /// Nothing of it is left.
     Gone {
@@ -57,7 +66,7 @@ pub(crate) enum News {
     },
     /// A client wants to take part.
     Join {
-        door: Box<Door>,
+        newcomer: Box<Newcomer>,
         reply: std::sync::mpsc::Sender<Result<(), String>>,
     },
     /// What the hub says to a client that asked it for something.
@@ -101,7 +110,7 @@ pub(crate) struct Arrived {
     pub engine: breakroom_engines::Engine,
     pub facts: EngineFacts,
     pub debuggee_stdio: bool,
-    pub banner: Vec<String>,
+    pub banner: Banner,
 }
 
 pub(crate) type Sender = mpsc::UnboundedSender<News>;
@@ -109,12 +118,13 @@ pub(crate) type Sender = mpsc::UnboundedSender<News>;
 pub(crate) fn start(
     node: NodeId,
     wanted: Wanted,
+    makers: Makers,
     context: Context,
-    guard: PathBuf,
+    guards: Arc<SpareGuard>,
     news: Sender,
 ) -> AbortHandle {
     let task = tokio::task::spawn_local(async move {
-        let outcome = start_engine(wanted, &context, guard).await.map(Box::new);
+        let outcome = start_engine(wanted, makers, &context, &guards).await.map(Box::new);
         // The driver is gone: dropping the engine ends it.
         let _ = news.send(News::Started { node, outcome });
     });
@@ -131,27 +141,68 @@ pub(crate) fn connect(node: NodeId, places: Vec<Place>, patience: Duration, news
     task.abort_handle()
 }
 
-async fn start_engine(wanted: Wanted, context: &Context, guard: PathBuf) -> Result<Arrived, String> {
+async fn start_engine(
+    wanted: Wanted,
+    makers: Makers,
+    context: &Context,
+    guards: &SpareGuard,
+) -> Result<Arrived, String> {
     // Looking for an adapter may run a program, and that must not keep other sessions waiting.
     let surroundings = context.clone();
-    let chosen = tokio::task::spawn_blocking(move || choose(wanted, &surroundings)).await;
+    let ready = guards.take().ok();
+    let chosen = tokio::task::spawn_blocking(move || choose(wanted, &surroundings, &makers)).await;
     let (spec, mut facts) = chosen.map_err(|error| error.to_string())??;
-    let started = breakroom_engines::start(&spec, context, &guard).await;
+    let started = breakroom_engines::start_under(ready, &spec, context, guards.executable()).await;
     let engine = started.map_err(|error| format!("{} could not be started: {error}", spec.name))?;
     facts.address = engine.place.as_ref().map(ToString::to_string);
+    if engine.stdin.is_none() {
+        facts.stdin = Stdin::Others;
+    }
+    if let (Some(path), Some((_, commands))) = (&engine.input, &mut facts.amendments.before) {
+        commands.iter_mut().for_each(|command| *command = command.replace(breakroom_engines::INPUT, path));
+    }
     Ok(Arrived { engine, facts, debuggee_stdio: spec.debuggee_stdio, banner: spec.banner })
+}
+
+/// What the owner of a process is told to do about it.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Stop(Stop),
+    Kill(Whom, Force),
+    WhenLost(WhenLost),
+    /// Duplicates of our ends of this node's connection, for the process's guard.
+    Hold(NodeId, Vec<OwnedFd>),
+    LetGo(NodeId),
+}
+
+impl Order {
+    fn give(self, process: &mut Supervised) {
+        match self {
+            Order::Stop(how) => process.stop(how),
+            Order::Kill(whom, force) => process.kill(whom, force),
+            Order::WhenLost(what) => process.when_lost(what),
+            Order::Hold(node, descriptors) => {
+                let descriptors: Vec<_> = descriptors.iter().map(AsFd::as_fd).collect();
+                process.hold(Held::Connection(node.0), &descriptors);
+            }
+            Order::LetGo(node) => process.let_go(Held::Connection(node.0)),
+        }
+    }
 }
 
 /// Owns a process until nothing is left of it. Orders come through the returned channel; closing it is the order
 /// to end at once.
-pub(crate) fn watch(node: NodeId, mut process: Supervised, news: Sender) -> mpsc::UnboundedSender<Stop> {
-    let (orders, mut received) = mpsc::unbounded_channel();
+pub(crate) fn watch(node: NodeId, mut process: Supervised, news: Sender) -> mpsc::UnboundedSender<Order> {
+    let (orders, mut received) = mpsc::unbounded_channel::<Order>();
     tokio::task::spawn_local(async move {
         let exit = loop {
             tokio::select! {
-                exit = process.exited() => break exit,
+                heard = process.hears() => match heard {
+                    Heard::Exited(exit) => break exit,
+                    Heard::Killed => drop(news.send(News::Killed { node })),
+                },
                 order = received.recv() => match order {
-                    Some(order) => process.stop(order),
+                    Some(order) => order.give(&mut process),
                     None => return,
                 },
             }
@@ -161,7 +212,7 @@ pub(crate) fn watch(node: NodeId, mut process: Supervised, news: Sender) -> mpsc
             tokio::select! {
                 () = process.gone() => break,
                 order = received.recv() => match order {
-                    Some(order) => process.stop(order),
+                    Some(order) => order.give(&mut process),
                     None => return,
                 },
             }
@@ -199,11 +250,11 @@ pub(crate) fn ask_hub(ticket: Ticket, verb: Verb, registry: Option<Arc<Registry>
         };
         match verb {
             Verb::Sessions => answer(Ok(json!({"sessions": registry.list()}))),
-            Verb::Kill { session } => match registry.find(Some(&session)) {
+            Verb::Kill { session, by } => match registry.find(Some(&session)) {
                 // Answered first: it may be the asker's own.
                 Ok((id, session)) => {
                     answer(Ok(json!({"session": id})));
-                    let reason = "the session was ended by a client".to_owned();
+                    let reason = format!("the session was ended by {by}");
                     let _ = session.send(News::Kill { reason });
                 }
                 Err(reason) => answer(Err(reason)),

@@ -1,19 +1,20 @@
 //! Threads that sessions live on. A session is born on one and never leaves it.
+//!
+//! There is one for each processor, so a session that is busy keeps few others waiting. A panic costs one session.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use breakroom_engines::Context;
+use breakroom_engines::{Context, SpareGuard};
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 
-use crate::driver::{Door, Driver, Home};
+use crate::driver::{Driver, Newcomer, Residence};
 use crate::registry::Registry;
 
 pub(crate) struct Job {
-    pub door: Door,
+    pub newcomer: Newcomer,
     pub context: Context,
 }
 
@@ -28,10 +29,10 @@ struct Worker {
 }
 
 impl Workers {
-    pub fn start(guard: &std::path::Path) -> std::io::Result<Self> {
+    pub fn start(guards: &Arc<SpareGuard>) -> std::io::Result<Self> {
         let registry = Arc::<Registry>::default();
         let count = thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..count).map(|number| Worker::start(number, guard.to_path_buf(), registry.clone()));
+        let workers = (0..count).map(|number| Worker::start(number, guards.clone(), registry.clone()));
         Ok(Workers { workers: workers.collect::<Result<_, _>>()?, registry })
     }
 
@@ -48,7 +49,7 @@ impl Workers {
 }
 
 impl Worker {
-    fn start(number: usize, guard: PathBuf, registry: Arc<Registry>) -> std::io::Result<Self> {
+    fn start(number: usize, guards: Arc<SpareGuard>, registry: Arc<Registry>) -> std::io::Result<Self> {
         let (jobs, mut received) = mpsc::unbounded_channel::<Job>();
         let load = Arc::<AtomicUsize>::default();
         let counted = load.clone();
@@ -56,9 +57,9 @@ impl Worker {
         thread::Builder::new().name(format!("sessions-{number}")).spawn(move || {
             LocalSet::new().block_on(&runtime, async move {
                 while let Some(job) = received.recv().await {
-                    let (guard, registry, counted) = (guard.clone(), registry.clone(), counted.clone());
+                    let (guards, registry, counted) = (guards.clone(), registry.clone(), counted.clone());
                     tokio::task::spawn_local(async move {
-                        live(job, guard, &registry).await;
+                        live(job, guards, &registry).await;
                         counted.fetch_sub(1, Ordering::Relaxed);
                     });
                 }
@@ -70,11 +71,11 @@ impl Worker {
 
 /// One session from beginning to end. Should it panic, it alone ends: what it owned is dropped, and with that its
 /// guards end its processes.
-async fn live(job: Job, guard: PathBuf, registry: &Arc<Registry>) {
+async fn live(job: Job, guards: Arc<SpareGuard>, registry: &Arc<Registry>) {
     let (sender, news) = mpsc::unbounded_channel();
     let id = registry.enter(sender.clone());
-    let home = Home::Shared { registry: registry.clone(), id: id.clone() };
-    let driver = match Driver::new(job.door, job.context, guard, home, (sender, news)) {
+    let residence = Residence::Shared { registry: registry.clone(), id: id.clone() };
+    let driver = match Driver::new(job.newcomer, job.context, guards, residence, (sender, news)) {
         Ok(driver) => driver,
         Err(error) => {
             registry.leave(&id, None);

@@ -74,6 +74,7 @@ impl Driver {
             Ok(visit) => {
                 let facts = visit.facts().clone();
                 tracing::debug!(node = node.0, address, "child is connected");
+                self.hold(&visit);
                 self.nodes.push(visit);
                 self.on(Input::NodeUp { node, facts });
             }

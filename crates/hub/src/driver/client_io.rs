@@ -1,4 +1,7 @@
 //! One client's connection, driven for the session.
+//!
+//! A client that does not read is not listened to, and one that is gone is heard to the end, since what it said last may be
+//! its goodbye. What a message means is the session's business.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -25,6 +28,7 @@ pub(crate) struct ClientIo {
     endpoint: Endpoint,
     control: Option<UnixStream>,
     state: State,
+    ears: Ears,
     header_by: Option<Instant>,
     /// When it must have read its last word.
     gone_by: Option<Instant>,
@@ -64,6 +68,17 @@ enum State {
     Lost,
 }
 
+/// Whether anybody reads what is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ears {
+    Open,
+    /// It is gone, or its door is. What it said before that is still heard: the last of it may be its goodbye. Somebody else
+    /// may have its end and write on, so it is only what was there by then.
+    Closed {
+        left: usize,
+    },
+}
+
 impl ClientIo {
     pub fn new(
         id: ClientId,
@@ -72,7 +87,8 @@ impl ClientIo {
         control: Option<UnixStream>,
     ) -> io::Result<Self> {
         let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
-        Ok(ClientIo { id, endpoint, control, state: State::Open, header_by: None, gone_by: None })
+        let (state, ears) = (State::Open, Ears::Open);
+        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, gone_by: None })
     }
 
     /// The connection as it leaves for another session's thread.
@@ -84,7 +100,8 @@ impl ClientIo {
     pub fn unpack(id: ClientId, packed: Packed) -> io::Result<Self> {
         let endpoint = Endpoint::unpack(packed.luggage, Peer::Client, MAX_MESSAGE)?;
         let control = packed.control.map(UnixStream::from_std).transpose()?;
-        Ok(ClientIo { id, endpoint, control, state: State::Held, header_by: None, gone_by: None })
+        let (state, ears) = (State::Held, Ears::Open);
+        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, gone_by: None })
     }
 
     pub fn id(&self) -> ClientId {
@@ -97,8 +114,11 @@ impl ClientIo {
             return Step::Done;
         }
         if self.door_is_gone(cx) {
-            self.state = State::Lost;
-            return Step::Again;
+            if matches!(self.state, State::Held) {
+                self.state = State::Lost;
+                return Step::Again;
+            }
+            self.close_ears();
         }
         if matches!(self.state, State::Held) {
             if session.is_moving(self.id) {
@@ -109,22 +129,27 @@ impl ClientIo {
             self.take_messages(session, began);
             return Step::Again;
         }
-        if session.is_behind(self.id) {
+        if self.ears == Ears::Open && session.is_behind(self.id) {
             self.state = State::Unheard;
             return Step::Done;
         }
         self.state = State::Open;
-        let step = match self.endpoint.poll_read(cx) {
+        let came = match &mut self.ears {
+            Ears::Open => self.endpoint.poll_read(cx),
+            Ears::Closed { left: 0 } => Poll::Ready(Ok(Came::End)),
+            Ears::Closed { left } => Poll::Ready(self.endpoint.read_now().map(|read| {
+                *left = left.saturating_sub(read);
+                if read == 0 { Came::End } else { Came::Part }
+            })),
+        };
+        let step = match came {
             Poll::Pending => return Step::Done,
             Poll::Ready(Ok(Came::All)) => Step::Done,
             Poll::Ready(Ok(Came::Part)) => Step::Again,
-            // It has said all it will; if that was `disconnect`, it still hears the answer.
-            Poll::Ready(Ok(Came::End)) if session.owes_last_word(self.id) => {
-                self.state = State::Deaf;
-                return Step::Again;
-            }
             Poll::Ready(Ok(Came::End) | Err(_)) => {
-                self.state = State::Lost;
+                // It has said all it will; if that was `disconnect`, it still hears the answer.
+                let parts = session.owes_last_word(self.id);
+                self.state = if parts { State::Deaf } else { State::Lost };
                 return Step::Again;
             }
         };
@@ -173,8 +198,37 @@ impl ClientIo {
         !matches!(control.try_read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
+    /// What was to be written would keep the session waiting for somebody who reads no more.
+    fn close_ears(&mut self) {
+        if self.ears == Ears::Open {
+            self.ears = Ears::Closed { left: self.endpoint.unread() };
+        }
+        self.endpoint.give_up_writing();
+    }
+
     /// Writes what the session has for the client. False once the connection is over.
     pub fn write(&mut self, cx: &mut Waker, session: &mut Session) -> bool {
+        match self.ears {
+            Ears::Open => self.tell(cx, session),
+            Ears::Closed { .. } => self.tell_nobody(session),
+        }
+    }
+
+    /// What the session says goes nowhere, until it has let go of the client or that one has said all it had to.
+    fn tell_nobody(&mut self, session: &mut Session) -> bool {
+        loop {
+            match session.poll_client(self.id) {
+                Next::Send(_) => {}
+                Next::Wait => return self.is_there(),
+                Next::Close(reason) => {
+                    self.say_goodbye(&reason);
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, cx: &mut Waker, session: &mut Session) -> bool {
         loop {
             let mut close = None;
             while self.endpoint.wants_more() {
@@ -198,9 +252,8 @@ impl ClientIo {
                     return false;
                 }
                 Poll::Ready(Err(_)) => {
-                    // It is gone; its door may still be there and must not think that the hub broke down.
-                    self.say_goodbye(&CloseReason::Disconnected);
-                    return false;
+                    self.close_ears();
+                    return self.tell_nobody(session);
                 }
                 Poll::Ready(Ok(())) if full => {}
                 Poll::Ready(Ok(())) => {
@@ -240,7 +293,11 @@ impl ClientIo {
 
     /// Whether it was not heard and may be now: nothing else would wake its session for what it has already sent.
     pub fn may_be_heard_again(&self, session: &Session) -> bool {
-        matches!(self.state, State::Unheard) && !session.is_behind(self.id)
+        match (&self.state, self.ears) {
+            (State::Open | State::Unheard, Ears::Closed { .. }) => true,
+            (State::Unheard, Ears::Open) => !session.is_behind(self.id),
+            _ => false,
+        }
     }
 
     pub fn rest(&mut self) {
@@ -289,5 +346,70 @@ impl ClientIo {
         on(session, began, Input::ClientBroken { client: self.id, reason });
         self.state = State::Deaf;
         self.header_by = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use breakroom_session::{Access, Setup};
+    use std::future::poll_fn;
+    use std::io::Write;
+
+    fn request(command: &str) -> String {
+        format!(r#"{{"seq":1,"type":"request","command":"{command}","arguments":{{}}}}"#)
+    }
+
+    #[tokio::test]
+    async fn a_goodbye_is_heard_that_nobody_was_woken_for_when_a_write_failed() {
+        let (heard, mut says) = std::io::pipe().unwrap();
+        let (hears, told) = std::io::pipe().unwrap();
+        let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
+        on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
+        let mut client = ClientIo::new(id, heard.into(), told.into(), None).unwrap();
+        let asks = || Input::Client { client: id, message: request("initialize").into() };
+        on(&mut session, began, asks());
+        // Both ends are watched from now on, and all is said.
+        poll_fn(|cx| {
+            client.read(cx, &mut session, began);
+            client.write(cx, &mut session);
+            client.endpoint.poll_write(cx)
+        })
+        .await
+        .unwrap();
+        // Nothing is awaited any more, so the runtime does not look again.
+        on(&mut session, began, asks());
+        let goodbye = request("disconnect");
+        write!(says, "Content-Length: {}\r\n\r\n{goodbye}", goodbye.len()).unwrap();
+        drop((says, hears));
+        let cx = &mut Waker::from_waker(std::task::Waker::noop());
+        assert!(client.write(cx, &mut session), "nobody has said that it goes");
+        assert!(matches!(client.ears, Ears::Closed { .. }));
+        client.read(cx, &mut session, began);
+        assert!(!matches!(client.state, State::Lost), "what it said last was not heard");
+        assert!(session.is_leaving(id) || session.owes_last_word(id));
+    }
+
+    /// A program that shares the pipe may write for ever, and the session has others.
+    #[tokio::test]
+    async fn of_one_that_is_gone_only_what_was_there_is_heard() {
+        let (heard, mut says) = std::io::pipe().unwrap();
+        let (_hears, told) = std::io::pipe().unwrap();
+        let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
+        on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
+        let mut client = ClientIo::new(id, heard.into(), told.into(), None).unwrap();
+        let word = request("x-again");
+        let word = format!("Content-Length: {}\r\n\r\n{word}", word.len());
+        let before = word.repeat(100);
+        says.write_all(before.as_bytes()).unwrap();
+        client.close_ears();
+        assert!(client.ears == Ears::Closed { left: before.len() });
+        let cx = &mut Waker::from_waker(std::task::Waker::noop());
+        // Each time it takes at least one of them.
+        for _ in 0..=100 {
+            says.write_all(word.as_bytes()).unwrap();
+            client.read(cx, &mut session, began);
+        }
+        assert!(matches!(client.state, State::Lost), "it is heard for ever");
     }
 }

@@ -60,9 +60,10 @@ impl Driver {
     }
 
     pub(super) fn describe(&self, id: SessionId) -> Summary {
-        let breakroom_session::Description { name, state, engine, clients, nodes, tree } =
+        let breakroom_session::Description { name, state, engine, clients, observers, nodes, tree } =
             self.session.describe();
         let tree = tree.into_iter().map(NodeSummary::from).collect();
-        Summary { id, name, state: state.to_owned(), engine, clients, nodes, tree, version: None }
+        let state = state.to_owned();
+        Summary { id, name, state, engine, clients, observers, nodes, tree, version: None }
     }
 }

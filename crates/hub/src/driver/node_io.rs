@@ -3,19 +3,22 @@
 //! The end of an engine is told only when everything it wrote has been delivered.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
-use breakroom_engines::{Connection, Exit, Place, Stop};
-use breakroom_session::{EngineFacts, Input, NodeEnd, NodeId, Part, Session};
+use breakroom_engines::{Connection, Exit, Force, Place, Stop, WhenLost, Whom};
+use breakroom_session::habits::Part;
+use breakroom_session::{EngineFacts, Input, NodeEnd, NodeId, Session, Stdin};
 use breakroom_wire::{Decode, Frame, Peer};
 use tokio::time::Instant;
 
 use super::process_io::{Beside, DRAIN, ProcessIo, Verdict};
+use super::program_input::ProgramInput;
 use super::{Step, on};
 use crate::endpoint::{Came, Endpoint};
 use crate::side_stream::SharedWords;
-use crate::supervise::{Arrived, Sender};
+use crate::supervise::{Arrived, Order, Sender};
 
 /// A reply may be huge, but what an adapter claims beyond this is a broken adapter.
 const MAX_MESSAGE: usize = 1 << 30;
@@ -60,7 +63,7 @@ enum Writer {
 
 /// What belongs to a node besides its connection.
 enum Behind {
-    Process(ProcessIo),
+    Process(Box<ProcessIo>),
     /// Nothing: it is one more connection to the server of another node.
     Visit(Visit),
 }
@@ -79,8 +82,10 @@ enum Visit {
 impl NodeIo {
     pub fn new(id: NodeId, arrived: Arrived, news: Sender) -> io::Result<Self> {
         let Arrived { engine, facts, debuggee_stdio, banner } = arrived;
-        let beside = Beside { stdout: engine.stdout, stderr: engine.stderr, banner, debuggee_stdio };
+        let (stdout, stderr, stdin) = (engine.stdout, engine.stderr, engine.stdin);
+        let beside = Beside { stdout, stderr, stdin, banner, debuggee_stdio };
         let server = Server { keeper: id, words: SharedWords::default() };
+        let process = ProcessIo::new(id, engine.process, beside, server.words.clone(), news)?;
         Ok(NodeIo {
             id,
             endpoint: Endpoint::new(engine.reader, engine.writer, Peer::Adapter, MAX_MESSAGE)?,
@@ -88,7 +93,7 @@ impl NodeIo {
             writer: Writer::Open,
             facts,
             place: engine.place,
-            behind: Behind::Process(ProcessIo::new(id, engine.process, beside, server.words.clone(), news)?),
+            behind: Behind::Process(Box::new(process)),
             server,
         })
     }
@@ -102,7 +107,7 @@ impl NodeIo {
             endpoint: Endpoint::new(socket.try_clone()?, socket, Peer::Adapter, MAX_MESSAGE)?,
             reader: Reader::Open,
             writer: Writer::Open,
-            facts: EngineFacts { part: Part::Debugs, address, ..facts },
+            facts: EngineFacts { part: Part::Debugs, stdin: Stdin::Others, address, ..facts },
             place: Some(place),
             server,
             behind: Behind::Visit(Visit::Open),
@@ -125,6 +130,14 @@ impl NodeIo {
         &self.server
     }
 
+    /// What the debuggee reads, if the hub has the other end of it.
+    pub fn input(&mut self) -> Option<&mut ProgramInput> {
+        match &mut self.behind {
+            Behind::Process(process) => process.input(),
+            Behind::Visit(_) => None,
+        }
+    }
+
     /// The node whose process serves it, if that is another.
     pub fn host(&self) -> Option<NodeId> {
         matches!(self.behind, Behind::Visit(_)).then_some(self.server.keeper)
@@ -145,6 +158,43 @@ impl NodeIo {
         if open {
             self.writer = Writer::Closing;
         }
+    }
+
+    /// Kills what its process started. False if it has none, or none any more.
+    pub fn kill(&mut self, whom: Whom, force: Force) -> bool {
+        match &mut self.behind {
+            Behind::Process(process) => process.kill(whom, force),
+            Behind::Visit(_) => false,
+        }
+    }
+
+    /// What is done first, should the hub be lost.
+    pub fn when_lost(&mut self, what: WhenLost) {
+        if let Behind::Process(process) = &mut self.behind {
+            process.when_lost(what);
+        }
+    }
+
+    /// Whether its programs are killed then.
+    pub fn dies_with_hub(&self) -> bool {
+        matches!(&self.behind, Behind::Process(process) if process.dies_with_hub())
+    }
+
+    /// Gives its process an order, if it has one.
+    pub fn order(&self, order: Order) {
+        if let Behind::Process(process) = &self.behind {
+            process.order(order);
+        }
+    }
+
+    /// Our ends of its connection once more, for a guard that keeps it open.
+    pub fn duplicates(&self) -> io::Result<Vec<OwnedFd>> {
+        self.endpoint.duplicates()
+    }
+
+    /// Ends the connection for the peer, whoever else holds it.
+    pub fn cut(&self) {
+        self.endpoint.cut();
     }
 
     /// Reads once from the connection and from stdout.
@@ -204,6 +254,9 @@ impl NodeIo {
     }
 
     pub fn write(&mut self, cx: &mut Waker, session: &mut Session) {
+        if let Some(input) = self.input() {
+            input.write(cx);
+        }
         loop {
             while self.endpoint.wants_more() {
                 let Some(packet) = session.poll_engine(self.id) else { break };
@@ -258,6 +311,11 @@ impl NodeIo {
         }
     }
 
+    /// Whether it was let go of and is left alone by its guard, with the hub and without.
+    pub fn outlives_hub(&self) -> bool {
+        matches!(&self.behind, Behind::Process(process) if process.outlives_hub())
+    }
+
     pub fn deadline(&self) -> Option<Instant> {
         match &self.behind {
             Behind::Process(process) => process.deadline(),
@@ -282,8 +340,7 @@ impl NodeIo {
     pub fn report_end(&mut self, session: &mut Session, began: Instant) -> Step {
         let (exit, code, healthy) = match &self.behind {
             Behind::Process(process) => match process.ended() {
-                Some(exit @ Exit::Code(code)) => (exit.to_string(), Some(code), code == 0),
-                Some(exit @ Exit::Signal(_)) => (exit.to_string(), None, false),
+                Some(exit) => (exit.to_string(), Some(exit.shells_code()), exit == Exit::Code(0)),
                 None => return Step::Done,
             },
             Behind::Visit(Visit::Told) => return Step::Done,
@@ -342,7 +399,6 @@ mod tests {
     use breakroom_session::Setup;
     use std::future::poll_fn;
     use std::io::Read;
-    use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
     fn visit() -> (NodeIo, UnixStream) {

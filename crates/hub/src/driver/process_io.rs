@@ -8,14 +8,16 @@ use std::os::fd::OwnedFd;
 use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
-use breakroom_engines::{Exit, Stop, Supervised};
+use breakroom_engines::{Banner, Exit, Force, Stop, Supervised, WhenLost, Whom};
 use breakroom_session::{Input, NodeId, Session};
+use breakroom_wire::Reads;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::program_input::ProgramInput;
 use super::{Step, on};
 use crate::side_stream::{SharedWords, SideStream};
-use crate::supervise::{self, Sender};
+use crate::supervise::{self, Order, Sender};
 
 /// How long streams may stay open after the process ended, or the process after its stream.
 pub(super) const DRAIN: Duration = Duration::from_secs(2);
@@ -26,9 +28,14 @@ pub(super) struct ProcessIo {
     stderr: Option<SideStream>,
     /// Whether the debuggee writes to the adapter's own streams.
     debuggee_stdio: bool,
+    /// What the debuggee reads, if that is the adapter's own stdin.
+    input: Option<ProgramInput>,
     words: SharedWords,
-    orders: mpsc::UnboundedSender<Stop>,
+    orders: mpsc::UnboundedSender<Order>,
     life: Life,
+    /// Whom its guard kills first, should the hub be lost.
+    when_lost: Option<WhenLost>,
+    is_released: bool,
 }
 
 /// The process and what is still expected of it.
@@ -57,7 +64,8 @@ enum Forced {
 pub(super) struct Beside {
     pub stdout: Option<OwnedFd>,
     pub stderr: OwnedFd,
-    pub banner: Vec<String>,
+    pub stdin: Option<OwnedFd>,
+    pub banner: Banner,
     pub debuggee_stdio: bool,
 }
 
@@ -76,23 +84,56 @@ impl ProcessIo {
         words: SharedWords,
         news: Sender,
     ) -> io::Result<Self> {
-        let Beside { stdout, stderr, banner, debuggee_stdio } = beside;
+        let Beside { stdout, stderr, stdin, banner, debuggee_stdio } = beside;
         // Where its stderr is the adapter's alone, every line of it may explain a failure.
-        let on_stderr = if debuggee_stdio { banner.clone() } else { Vec::new() };
+        let on_stderr = if debuggee_stdio { banner.stderr } else { Vec::new() };
         Ok(ProcessIo {
             id,
-            stdout: stdout.map(|stdout| SideStream::new(stdout, banner)).transpose()?,
+            stdout: stdout.map(|stdout| SideStream::new(stdout, banner.stdout)).transpose()?,
             stderr: Some(SideStream::new(stderr, on_stderr)?),
             debuggee_stdio,
+            input: stdin.map(|stdin| ProgramInput::new(stdin, Reads::Pipe)).transpose()?,
             words,
             orders: supervise::watch(id, process, news),
             life: Life::Running { close_by: None },
+            when_lost: None,
+            is_released: false,
         })
     }
 
+    pub fn input(&mut self) -> Option<&mut ProgramInput> {
+        self.input.as_mut()
+    }
+
     pub fn stop(&mut self, how: Stop) {
-        // If the watcher is gone, so is the process.
-        let _ = self.orders.send(how);
+        // For many programs the end of stdin is the politest request to go.
+        self.input = None;
+        self.is_released = matches!(how, Stop::Release { .. });
+        self.order(Order::Stop(how));
+    }
+
+    /// False if there is nobody left to be killed.
+    pub fn kill(&mut self, whom: Whom, force: Force) -> bool {
+        matches!(self.life, Life::Running { .. }) && self.orders.send(Order::Kill(whom, force)).is_ok()
+    }
+
+    pub fn when_lost(&mut self, what: WhenLost) {
+        self.when_lost = Some(what);
+        self.order(Order::WhenLost(what));
+    }
+
+    pub fn dies_with_hub(&self) -> bool {
+        matches!(self.when_lost, Some(WhenLost::Kill(_)))
+    }
+
+    pub fn outlives_hub(&self) -> bool {
+        let is_spared = self.is_released && self.when_lost == Some(WhenLost::Spare);
+        is_spared && matches!(self.life, Life::Running { .. })
+    }
+
+    /// If the watcher is gone, so is the process.
+    pub fn order(&self, order: Order) {
+        let _ = self.orders.send(order);
     }
 
     pub fn read_stdout(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
