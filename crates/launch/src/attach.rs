@@ -5,6 +5,7 @@
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use breakroom_engines::{executable_of, opened};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -15,6 +16,38 @@ pub enum Object {
     Process(u32),
     Address { host: String, port: u16 },
     Core { core: PathBuf, program: Option<PathBuf> },
+}
+
+/// Refuses a file that is no core file, which debuggers say nothing useful of. One whose kind is not known is left to them.
+pub fn check_core(core: &Path) -> Result<(), Failure> {
+    let mut head = [0; 18];
+    let file = opened(core);
+    let read = file.and_then(|file| file.map(|file| file.take(18).read(&mut head)).transpose());
+    let count =
+        read.map_err(|error| Failure::said(format!("{} cannot be read: {error}.", core.display())))?;
+    let is = match head.get(..count.unwrap_or_default()).unwrap_or_default() {
+        _ if count.is_none() => "a folder, a pipe or a device",
+        [0x7f, b'E', b'L', b'F', _, order, .., first, second] if count == Some(head.len()) => {
+            let kind = if *order == 2 { [*second, *first] } else { [*first, *second] };
+            match u16::from_le_bytes(kind) {
+                2 | 3 => "a program or a library",
+                1 => "an object file",
+                _ => return Ok(()),
+            }
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..]
+        | [0x04, 0x22, 0x4d, 0x18, ..]
+        | [0x1f, 0x8b, ..]
+        | [0xfd, b'7', b'z', ..] => "compressed, and has to be unpacked first",
+        [] => "empty",
+        // Windows' and those of macOS.
+        [b'M', b'D', b'M', b'P', ..] | [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] => return Ok(()),
+        _ => "something else",
+    };
+    Err(Failure::said(format!(
+        "{} is no core file: it is {is}. Expected is what the system wrote when the program crashed, or what `gcore` makes of a running one.",
+        core.display()
+    )))
 }
 
 /// How an engine is told.
@@ -40,7 +73,8 @@ struct Row {
     core: Option<Words>,
 }
 
-/// The request, and its arguments with `{name}` for each value. A member whose value is not there is left out.
+/// The request, and its arguments with `{name}` for each value, or `{'name'}` for one in a command of lldb's. A member whose
+/// value is not there is left out.
 type Words = (&'static str, &'static str);
 
 const ROWS: &[Row] = &[
@@ -66,7 +100,7 @@ const ROWS: &[Row] = &[
         )),
         core: Some((
             "attach",
-            r#"{"targetCreateCommands": ["target create --core {core} {program}"], "processCreateCommands": []}"#,
+            r#"{"targetCreateCommands": ["target create --core {'core'} {'program'}"], "processCreateCommands": []}"#,
         )),
     },
     Row {
@@ -163,10 +197,24 @@ fn filled(text: &str, object: &Object) -> String {
         Object::Address { host, port } => text.replace("{host}", host).replace("{port}", &port.to_string()),
         Object::Core { core, program } => {
             let path = |path: &Path| path.to_string_lossy().into_owned();
-            let program = program.as_deref().map(path).unwrap_or_default();
-            text.replace("{core}", &path(core)).replace("{program}", &program).trim_end().to_owned()
+            let (core, program) = (path(core), program.as_deref().map(path));
+            let quoted = program.as_deref().map(in_command).unwrap_or_default();
+            let text = text.replace("{'core'}", &in_command(&core)).replace("{'program'}", &quoted);
+            text.replace("{core}", &core)
+                .replace("{program}", &program.unwrap_or_default())
+                .trim_end()
+                .to_owned()
         }
     }
+}
+
+/// One word of a command as lldb reads it.
+fn in_command(word: &str) -> String {
+    let escaped = word.chars().flat_map(|letter| {
+        let escape = ['"', '\\', '`'].contains(&letter).then_some('\\');
+        escape.into_iter().chain([letter])
+    });
+    format!("\"{}\"", escaped.collect::<String>())
 }
 
 /// What the executable of a process says about its language. Anything else is an executable of this machine.
@@ -184,17 +232,15 @@ const INTERPRETERS: &[(&str, &str)] = &[
 /// The type of debugger for a process, by what it executes.
 pub fn kind_of_process(pid: u32) -> Result<Kind, Failure> {
     let link = PathBuf::from(format!("/proc/{pid}/exe"));
-    let executable = std::fs::read_link(&link).map_err(|error| match error.kind() {
+    let bare = executable_of(pid).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::said(format!("there is no process {pid}.")),
         _ => Failure::said(format!("what process {pid} executes cannot be seen: {error}.")),
     })?;
-    let name = executable.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     match INTERPRETERS.iter().find(|(known, _)| *known == bare) {
         Some((_, kind)) => Ok(Kind::Type(kind)),
-        // Through the link: the file may have been replaced meanwhile.
+        // Through the link, which leads to what is executed even if it has no name any more.
         None if is_go(&link) => Ok(Kind::Type("go")),
-        None => Ok(Kind::Executable(executable)),
+        None => Ok(Kind::Executable(link)),
     }
 }
 
@@ -239,6 +285,29 @@ fn read_at(file: &mut std::fs::File, at: u64, length: u64) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_is_no_core_file_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let elf = |kind: u8| [b"\x7fELF\x02\x01\x01".to_vec(), vec![0; 9], vec![kind, 0]].concat();
+        for (content, said) in [
+            (elf(4), None),
+            (elf(3), Some("a program")),
+            (elf(1), Some("an object file")),
+            (b"int main(void) {}\n".to_vec(), Some("something else")),
+            (b"\x28\xb5\x2f\xfd".to_vec(), Some("compressed")),
+            (Vec::new(), Some("empty")),
+        ] {
+            let core = folder.path().join("core");
+            std::fs::write(&core, content).unwrap();
+            let refusal = check_core(&core).err().map(|failure| failure.to_string());
+            assert_eq!(refusal.is_some(), said.is_some(), "{refusal:?}");
+            let words =
+                said.is_none_or(|said| refusal.as_ref().is_some_and(|refusal| refusal.contains(said)));
+            assert!(words, "{refusal:?}");
+        }
+        assert!(check_core(&folder.path().join("none")).is_err());
+    }
+
     fn told(adapter: &str, object: &Object) -> Result<(&'static str, Value), String> {
         let telling = telling(adapter, object).map_err(|failure| failure.to_string())?;
         Ok((telling.request, telling.arguments))
@@ -262,6 +331,18 @@ mod tests {
                 "launch",
                 json!({"mode": "core", "coreFilePath": "/c", "program": "/p"}),
             ),
+            (
+                "codelldb",
+                &Object::Core { core: "/a b/c".into(), program: Some("/p`\"q".into()) },
+                "attach",
+                json!({"targetCreateCommands": [r#"target create --core "/a b/c" "/p\`\"q""#], "processCreateCommands": []}),
+            ),
+            (
+                "codelldb",
+                &core(None),
+                "attach",
+                json!({"targetCreateCommands": [r#"target create --core "/c""#], "processCreateCommands": []}),
+            ),
             ("delve", &pid, "attach", json!({"mode": "local", "processId": 7})),
             ("js-debug", &address, "attach", json!({"address": "127.0.0.1", "port": 80})),
         ] {
@@ -280,6 +361,20 @@ mod tests {
     fn a_process_is_known_by_what_it_executes() {
         let own = kind_of_process(std::process::id()).unwrap();
         assert!(matches!(own, Kind::Executable(_)), "{own:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let kind_of_deleted = |name: &str| {
+            let path = folder.path().join(name);
+            breakroom_testkit::copy_program(Path::new("/bin/sleep"), &path);
+            let mut process = std::process::Command::new(&path).arg("60").spawn().unwrap();
+            std::fs::remove_file(&path).unwrap();
+            let kind = kind_of_process(process.id());
+            let readable = matches!(&kind, Ok(Kind::Executable(path)) if path.exists());
+            process.kill().unwrap();
+            process.wait().unwrap();
+            (kind.unwrap(), readable)
+        };
+        assert_eq!(kind_of_deleted("python3.11").0, Kind::Type("python"));
+        assert!(kind_of_deleted("program").1, "what it executes can still be looked at");
         assert!(kind_of_process(u32::MAX).unwrap_err().to_string().contains("no process"));
     }
 

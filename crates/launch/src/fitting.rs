@@ -2,68 +2,139 @@
 //!
 //! Each type has a row. Only what the debugger itself does not understand is changed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use breakroom_engines::Context;
+use breakroom_engines::{folder_with, inside};
 use serde_json::{Map, Value};
 
-use crate::build::{Arguments, NODE, folder_with, knows};
+use crate::build::{Arguments, NODE, knows};
+use crate::variables::Surroundings;
 
-type Fit = fn(&mut Arguments, &Path, &Context);
+type Fit = fn(&mut Arguments, &Surroundings);
 
 const ROWS: &[(&[&str], Fit)] = &[
     (&["go", "delve", "dlv"], go),
     (&["cppdbg"], cppdbg),
     (NODE, node),
+    (NODE, in_one_place),
     (&["chrome", "pwa-chrome", "msedge", "pwa-msedge"], node),
+    (&["java", "jdi"], java),
     (&["python", "debugpy", "lldb", "codelldb", "ruby", "rdbg", "perl", "ez"], in_workspace),
 ];
 
-pub fn fit(arguments: &mut Arguments, workspace: &Path, context: &Context) {
+/// Debuggers that begin without looking for their script, and what its name may leave out.
+const SCRIPTS: &[(&[&str], &[&str])] =
+    &[(NODE, &["", ".js", ".json", ".node"]), (&["python", "debugpy"], &[""])];
+
+/// Where the sources of Java are, below a workspace.
+const JAVA_SOURCES: [&str; 4] = ["", "src", "src/main/java", "app/src/main/java"];
+
+/// The script of a launch, if it is not there.
+pub fn missing(arguments: &Arguments, workspace: &Path) -> Option<PathBuf> {
+    let text = |key: &str| arguments.get(key).and_then(Value::as_str);
+    let (_, endings) =
+        SCRIPTS.iter().find(|(kinds, _)| text("type").is_some_and(|kind| knows(kinds, kind)))?;
+    // Another runtime may take anything, and so may this one by its options; another machine has files of its own.
+    let takes_more = ["runtimeExecutable", "runtimeArgs"].iter().any(|key| arguments.contains_key(*key));
+    let own = arguments.get("breakroom").unwrap_or(&Value::Null);
+    let is_elsewhere = ["adapter", "pathMap"].iter().any(|key| !own[*key].is_null());
+    if !is_launch(arguments) || takes_more || is_elsewhere {
+        return None;
+    }
+    let script = workspace.join(text("cwd").unwrap_or_default()).join(text("program")?);
+    let named = script.to_string_lossy();
+    let is_there = endings.iter().any(|ending| Path::new(&format!("{named}{ending}")).exists());
+    (!is_there).then(|| script.clone())
+}
+
+pub fn fit(arguments: &mut Arguments, around: &Surroundings) {
     let Some(kind) = arguments.get("type").and_then(Value::as_str).map(str::to_owned) else { return };
     let rows = ROWS.iter().filter(|(kinds, _)| knows(kinds, &kind));
-    rows.for_each(|(_, fit)| fit(arguments, workspace, context));
+    rows.for_each(|(_, fit)| fit(arguments, around));
 }
 
 /// Programs start in the workspace's folder unless something else is said.
-fn in_workspace(arguments: &mut Arguments, workspace: &Path, _: &Context) {
-    if arguments.get("request").is_none_or(|request| request == "launch") {
-        arguments.entry("cwd").or_insert_with(|| workspace.to_string_lossy().into_owned().into());
+fn in_workspace(arguments: &mut Arguments, around: &Surroundings) {
+    if is_launch(arguments) {
+        arguments.entry("cwd").or_insert_with(|| text(around.workspace));
     }
+}
+
+fn is_launch(arguments: &Arguments) -> bool {
+    arguments.get("request").is_none_or(|request| request == "launch")
+}
+
+fn text(path: &Path) -> Value {
+    path.to_string_lossy().into_owned().into()
 }
 
 /// js-debug looks for source maps only below the workspace that it is told.
-fn node(arguments: &mut Arguments, workspace: &Path, context: &Context) {
-    arguments.entry("__workspaceFolder").or_insert_with(|| workspace.to_string_lossy().into_owned().into());
-    in_workspace(arguments, workspace, context);
+fn node(arguments: &mut Arguments, around: &Surroundings) {
+    arguments.entry("__workspaceFolder").or_insert_with(|| text(around.workspace));
+    in_workspace(arguments, around);
 }
 
-/// Delve knows no `auto`, and builds only from within the module.
-fn go(arguments: &mut Arguments, workspace: &Path, context: &Context) {
-    if arguments.get("request").is_some_and(|request| request != "launch") {
+/// js-debug tells only what goes through `console` unless it is asked for the rest, such as what tests print.
+fn in_one_place(arguments: &mut Arguments, _: &Surroundings) {
+    let has_terminal = arguments.get("console").is_some_and(|console| console != "internalConsole");
+    if is_launch(arguments) && !has_terminal {
+        arguments.entry("outputCapture").or_insert_with(|| "std".into());
+    }
+}
+
+/// Delve knows no `auto`, and builds only from within the module. In the folder of a test that is looked at, its tests are meant.
+fn go(arguments: &mut Arguments, around: &Surroundings) {
+    if !is_launch(arguments) {
         return;
     }
+    let context = around.context;
     let program = arguments.get("program").and_then(Value::as_str).map(|program| context.cwd.join(program));
-    let is_test = program.as_ref().is_some_and(|program| program.to_string_lossy().ends_with("_test.go"));
+    let looked_at = around.file.as_ref().filter(|file| file.parent() == program.as_deref());
+    let is_test = [program.as_ref(), looked_at]
+        .into_iter()
+        .flatten()
+        .any(|path| path.to_string_lossy().ends_with("_test.go"));
     let mode = arguments.get("mode").and_then(Value::as_str).unwrap_or("auto");
     let mode = if mode == "auto" { if is_test { "test" } else { "debug" } } else { mode }.to_owned();
     arguments.insert("mode".to_owned(), mode.as_str().into());
     if !["debug", "test"].contains(&&*mode) {
         return;
     }
-    let program = program.unwrap_or_else(|| workspace.to_path_buf());
+    let program = program.unwrap_or_else(|| around.workspace.to_path_buf());
     let is_file = program.extension().is_some_and(|extension| extension == "go");
     // The folder itself counts: it may be the module's.
-    let module = folder_with(&program.join("."), "go.mod", context)
+    let module = folder_with(&inside(&program), "go.mod", context)
         .or_else(|| folder_with(&program, "go.mod", context));
     let folder = if is_file { program.parent().unwrap_or(&program) } else { &program };
-    let text = |path: &Path| Value::from(path.to_string_lossy().into_owned());
     arguments.insert("program".to_owned(), text(if is_file && module.is_none() { &program } else { folder }));
     arguments.entry("dlvCwd").or_insert_with(|| text(module.as_deref().unwrap_or(folder)));
 }
 
+/// An editor's extension knows where the classes of its projects are. Here the source is compiled, if nobody says where.
+fn java(arguments: &mut Arguments, around: &Surroundings) {
+    let said = ["program", "classpath", "classPaths", "modulePaths"];
+    if !is_launch(arguments) || said.iter().any(|key| arguments.contains_key(*key)) {
+        return;
+    }
+    let Some(main) = arguments.get("mainClass").and_then(Value::as_str) else { return };
+    let source = match main.ends_with(".java") {
+        true => Some(around.workspace.join(main)),
+        false => {
+            // What is before a slash is the module's name.
+            let class = main.rsplit('/').next().unwrap_or(main).replace('.', "/");
+            let mut sources = JAVA_SOURCES.iter().map(|folder| around.workspace.join(folder));
+            sources
+                .find_map(|folder| Some(folder.join(format!("{class}.java"))).filter(|file| file.is_file()))
+        }
+    };
+    if let Some(source) = source {
+        arguments.remove("mainClass");
+        arguments.insert("program".to_owned(), text(&source));
+    }
+}
+
 /// Microsoft's C++ debugger spells these in its own way.
-fn cppdbg(arguments: &mut Arguments, _: &Path, _: &Context) {
+fn cppdbg(arguments: &mut Arguments, _: &Surroundings) {
     if let Some(Value::Array(variables)) = arguments.remove("environment") {
         let pair =
             |variable: &Value| Some((variable["name"].as_str()?.to_owned(), variable["value"].clone()));
@@ -81,11 +152,20 @@ fn cppdbg(arguments: &mut Arguments, _: &Path, _: &Context) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use breakroom_engines::Context;
     use serde_json::json;
 
     fn fitted(mut arguments: Value, folder: &Path) -> Value {
         let context = Context { cwd: folder.into(), env: vec![], umask: 0o022 };
-        fit(arguments.as_object_mut().unwrap(), folder, &context);
+        let around = Surroundings {
+            context: &context,
+            workspace: folder,
+            file: None,
+            settings: Value::Null,
+            inputs: Value::Null,
+            user: String::new(),
+        };
+        fit(arguments.as_object_mut().unwrap(), &around);
         arguments
     }
 

@@ -5,8 +5,10 @@
 
 pub mod attach;
 mod build;
+mod by_port;
 mod cache;
 mod choice;
+pub mod core_file;
 mod editor;
 mod environment;
 mod failure;
@@ -15,11 +17,16 @@ mod jsonc;
 mod listing;
 mod prepare;
 mod project;
+mod python;
 mod tasks;
+mod tool;
 mod variables;
 mod workshop;
 
 pub use failure::Failure;
-pub use listing::{Runnable, request_of, runnable};
+pub use listing::{Listing, Runnable, request_of, runnable, types_of};
 pub use prepare::{needs_nothing, prepare};
+pub use project::debugged_by;
+pub use python::{from_words as python_words, is_interpreter as is_python};
+pub use tool::find as find_tool;
 pub use workshop::{CallOff, Workshop};

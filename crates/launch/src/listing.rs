@@ -1,12 +1,20 @@
 //! What could be run from a folder: the configurations of its editor files and the programs of its projects, each with the
-//! words to type.
+//! words to type; or else the files in it.
+//!
+//! Only files are read: nobody has said yet that anything of this folder may run, not even its build tool.
 
 use std::path::Path;
 
+use breakroom_engines::{Catalog, Context};
+
+use crate::build::Arguments;
+use crate::choice::Choice;
 use crate::editor::{Editor, Found};
 use crate::failure::Failure;
-use crate::project;
-use crate::workshop::Workshop;
+use crate::project::{self, Seen};
+
+/// More files than this say nothing about which one is meant.
+const MOST_FILES: usize = 20;
 
 /// One thing that could be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,33 +24,82 @@ pub struct Runnable {
     pub what: String,
 }
 
-pub async fn runnable(folder: &Path, workshop: &Workshop<'_>) -> Result<Vec<Runnable>, Failure> {
+/// All of a folder.
+pub struct Listing {
+    pub all: Vec<Runnable>,
+    /// Why its configurations are not among them.
+    pub unread: Option<Failure>,
+}
+
+pub fn runnable(folder: &Path, context: &Context) -> Result<Listing, Failure> {
     let mut all = Vec::new();
-    if let Some(editor) = Editor::load(folder, workshop.context)? {
+    // Configurations that are not in order still let everything else be run.
+    let (editor, unread) = match Editor::load(folder, context) {
+        Ok(editor) => (editor, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    if let Some(editor) = editor {
         let words = |name: String| vec!["-c".to_owned(), name];
         all.extend(
             editor.names().into_iter().map(|named| Runnable { words: words(named.name), what: named.what }),
         );
     }
     // A project that is not in order still lets its configurations be seen.
-    let programs = match project::programs(folder, None, workshop).await {
+    let seen = match project::seen(folder, context) {
         Err(failure) if all.is_empty() => return Err(failure),
-        programs => programs.unwrap_or_default(),
+        seen => seen.unwrap_or_default(),
     };
-    let several = programs.len() > 1;
-    for program in programs {
+    let several = seen.len() > 1;
+    for one in seen {
         let mut words = vec![".".to_owned()];
-        if several {
-            words.extend(["--target".to_owned(), program.choice.name]);
-        }
-        all.push(Runnable { words, what: program.choice.what });
+        let what = match one {
+            Seen::Program(Choice { name, what }) => {
+                words.extend(several.then(|| ["--target".to_owned(), name]).into_iter().flatten());
+                what
+            }
+            Seen::Project(what) => what.to_owned(),
+        };
+        all.push(Runnable { words, what });
     }
-    Ok(all)
+    if all.is_empty() {
+        all = files(folder, context);
+    }
+    match unread {
+        Some(failure) if all.is_empty() => Err(failure),
+        unread => Ok(Listing { all, unread }),
+    }
+}
+
+/// The types of debuggers that a configuration, or the members of a compound, are for.
+pub fn types_of(name: &str, context: &Context) -> Result<Vec<String>, Failure> {
+    let Some(editor) = Editor::load(&context.cwd, context)? else { return Ok(Vec::new()) };
+    let members = match editor.find(name)? {
+        Found::One(configuration) => vec![configuration],
+        Found::Compound { members, .. } => members,
+    };
+    let kind = |member: &Arguments| member.get("type").and_then(serde_json::Value::as_str).map(str::to_owned);
+    Ok(members.iter().filter_map(kind).collect())
+}
+
+/// The files of a folder that somebody debugs. Nothing is searched below it.
+fn files(folder: &Path, context: &Context) -> Vec<Runnable> {
+    let (Ok(catalog), Ok(entries)) = (Catalog::load(context), std::fs::read_dir(folder)) else {
+        return Vec::new();
+    };
+    let names = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.retain(|name| !name.starts_with('.'));
+    names.sort();
+    let runnable = |name: String| {
+        let path = folder.join(&name);
+        let debugger = catalog.by_file(&path).ok().or_else(|| catalog.by_source(&path))?;
+        Some(Runnable { what: debugger.languages.join(", "), words: vec![name] })
+    };
+    names.into_iter().filter_map(runnable).take(MOST_FILES).collect()
 }
 
 /// The request that a configuration is for: `launch` or `attach`.
-pub fn request_of(name: &str, workshop: &Workshop<'_>) -> Result<String, Failure> {
-    let context = workshop.context;
+pub fn request_of(name: &str, context: &Context) -> Result<String, Failure> {
     let Some(editor) = Editor::load(&context.cwd, context)? else { return Ok("launch".to_owned()) };
     Ok(match editor.find(name)? {
         Found::One(configuration) => {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use breakroom_engines::{Catalog, Context, Trust};
+use breakroom_engines::{Catalog, Context, ProcessByPort, Trust, is_own};
 use serde_json::{Map, Value, json};
 
 use crate::build::{self, Arguments, Job, Row, cargo};
@@ -12,7 +12,7 @@ use crate::editor::{Editor, Found};
 use crate::failure::Failure;
 use crate::variables::Surroundings;
 use crate::workshop::Workshop;
-use crate::{environment, fitting, project, tasks};
+use crate::{by_port, environment, fitting, project, python, tasks};
 
 /// The type under which the catalog has the adapter that starts several.
 const GROUP: &str = "group";
@@ -41,6 +41,10 @@ enum Wish {
     Project(PathBuf),
     /// An editor's words for what cargo is to build.
     Cargo,
+    /// A module of Python, or a script whose Python is not just the one in PATH: what it is called.
+    Python(String),
+    /// A process that its debugger can find only by a port.
+    Process(u32, ProcessByPort),
 }
 
 /// Whether a launch can go as it came.
@@ -54,18 +58,27 @@ fn wish(command: &str, arguments: &Arguments, context: &Context) -> Option<Wish>
         return Some(Wish::Configuration(name.to_owned()));
     }
     // Who brings an adapter knows what it takes.
-    if command != "launch" || !own["adapter"].is_null() {
+    if !own["adapter"].is_null() {
         return None;
     }
     let kind = kind(arguments);
+    if command != "launch" {
+        let (process, words) = by_port::wanted(kind?, arguments, context)?;
+        return Some(Wish::Process(process, words));
+    }
     let program = arguments.get("program").and_then(Value::as_str);
     if arguments.get("cargo").is_some_and(Value::is_object)
         && kind.is_some_and(|kind| build::knows(build::NATIVE, kind))
     {
         return Some(Wish::Cargo);
     }
+    if kind.is_none()
+        && let Some(name) = python::name(arguments, context)
+    {
+        return Some(Wish::Python(name));
+    }
     match program.map(|program| absolute(&context.cwd.join(program))) {
-        Some(path) if path.is_dir() => project::is_in(&path, kind).then_some(Wish::Project(path)),
+        Some(path) if path.is_dir() => project::is_in(&path, kind, context).then_some(Wish::Project(path)),
         Some(path) => {
             let manifest = path.file_name().is_some_and(|name| name == "Cargo.toml");
             match (manifest, build::row_for(&path, kind).filter(|_| path.is_file())) {
@@ -75,7 +88,9 @@ fn wish(command: &str, arguments: &Arguments, context: &Context) -> Option<Wish>
         }
         // Somebody who names a type has said something else that the debugger knows.
         None if kind.is_some() => None,
-        None => project::is_in(&context.cwd, None).then(|| Wish::Project(context.cwd.clone())),
+        // Nobody has named the folder either: what another user has made is not run by merely being there.
+        None => (project::is_in(&context.cwd, None, context) && is_own(&context.cwd))
+            .then(|| Wish::Project(context.cwd.clone())),
     }
 }
 
@@ -102,7 +117,10 @@ pub async fn prepare(
             let Some(changes) = carry_out(&wish, &given, workshop).await? else { return Ok(None) };
             let mut arguments = given.clone();
             arguments.entry("name").or_insert_with(|| name_of(&wish));
-            arguments.extend(changes);
+            change(&mut arguments, changes);
+            if command != "launch" {
+                return Ok(Some(Value::Object(arguments)));
+            }
             add_defaults(&mut arguments, workshop.context)?;
             Ok(Some(Value::Object(finished(arguments))))
         }
@@ -114,6 +132,8 @@ fn name_of(wish: &Wish) -> Value {
     let path = match wish {
         Wish::Build(path, _) | Wish::Project(path) => path.file_name(),
         Wish::Configuration(_) | Wish::Cargo => None,
+        Wish::Process(process, _) => return by_port::name(*process).into(),
+        Wish::Python(name) => return name.as_str().into(),
     };
     path.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default().into()
 }
@@ -131,15 +151,23 @@ async fn carry_out(
         Wish::Build(file, row) => (row.build)(job(file)).await,
         Wish::Project(folder) => {
             let mut changes = project::arguments(folder, job(folder), kind(given)).await?;
-            // What somebody said beats what the project only suggests.
+            // What somebody said beats what the project only suggests. That they are where they are says nothing of the tests
+            // of a Go package, which run in its folder.
+            let is_usual = |said: &Value| said.as_str().map(Path::new) == Some(&*workshop.context.cwd);
+            let is_go_test = changes.get("mode").is_some_and(|mode| mode == "test");
             for key in ["args", "cwd"] {
-                if given.get(key).is_some_and(|said| *said != json!([])) {
+                let says_nothing = |said: &Value| *said == json!([]) || (is_go_test && is_usual(said));
+                if given.get(key).is_some_and(|said| !says_nothing(said)) {
                     changes.remove(key);
                 }
             }
             if !changes.contains_key("program") {
                 // The folder that was named is no program.
                 changes.insert("program".to_owned(), Value::Null);
+            }
+            python::keep_environment(&mut changes, given, workshop.context);
+            if !python::is_said(given) {
+                python::choose(&mut changes, folder, workshop);
             }
             Ok(Some(changes))
         }
@@ -152,6 +180,8 @@ async fn carry_out(
             changes.insert("cargo".to_owned(), Value::Null);
             Ok(Some(changes))
         }
+        Wish::Process(process, words) => by_port::changes(*process, words, workshop).await.map(Some),
+        Wish::Python(_) => Ok(Some(python::changes(given, workshop))),
         Wish::Configuration(_) => Ok(None),
     }
 }
@@ -182,6 +212,16 @@ fn add_defaults(arguments: &mut Arguments, context: &Context) -> Result<(), Fail
         arguments.entry(key).or_insert(value);
     }
     Ok(())
+}
+
+/// What is null among the changes is left out. What the client says is null stays: that may mean something.
+fn change(arguments: &mut Arguments, changes: Arguments) {
+    for (key, value) in changes {
+        match value {
+            Value::Null => drop(arguments.remove(&key)),
+            value => drop(arguments.insert(key, value)),
+        }
+    }
 }
 
 /// Without what was carried out, and without what is not there.
@@ -234,7 +274,7 @@ async fn configuration(
             let common: Arguments = common.into_iter().flatten().collect();
             for member in members {
                 let mut ready = one(member, &common, &editor, workshop).await?;
-                ready.remove("breakroom");
+                keep_paths(&mut ready);
                 ready.entry("request").or_insert_with(|| "launch".into());
                 configurations.push(Value::Object(ready));
             }
@@ -259,20 +299,23 @@ async fn one(
     let name = configuration.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let user = format!("the configuration `{name}`");
     let written = ["type", "request", "name", "breakroom"];
-    let own = merged_own(&user, &configuration, given, editor)?;
+    let mut own = merged_own(&user, &configuration, given, editor)?;
     let said = given.iter().filter(|(key, _)| !written.contains(&key.as_str()));
     let said: Arguments = said.map(|(key, value)| (key.clone(), value.clone())).collect();
     configuration.retain(|key, _| !said.contains_key(key));
     let task = configuration.get("preLaunchTask").cloned();
     configuration.retain(|key, _| !EDITORS_OWN.contains(&key.as_str()) && key != "breakroom");
     let around = surroundings(&user, given, editor, workshop.context);
+    if let Some(paths) = own.get_mut("pathMap") {
+        around.expand(paths)?;
+    }
     let mut value = Value::Object(configuration);
     around.expand(&mut value)?;
     let Value::Object(mut arguments) = value else { return Ok(Map::new()) };
     environment::take_in(&mut arguments, around.workspace)?;
     before(task.as_ref(), &user, given, editor, workshop).await?;
     arguments.extend(said);
-    fitting::fit(&mut arguments, around.workspace, workshop.context);
+    fitting::fit(&mut arguments, &around);
     if !own.is_empty() {
         arguments.insert("breakroom".to_owned(), Value::Object(own));
     }
@@ -281,12 +324,24 @@ async fn one(
     if let Some(wanted) = wanted
         && let Some(changes) = carry_out(&wanted, &arguments, workshop).await?
     {
-        arguments.extend(changes);
+        change(&mut arguments, changes);
     }
     if kind(&arguments).is_none() {
         add_defaults(&mut arguments, workshop.context)?;
     }
+    if let Some(script) = fitting::missing(&arguments, around.workspace) {
+        return Err(Failure::said(format!("{user} is for {}, which is not there.", script.display())));
+    }
+    python::choose(&mut arguments, around.workspace, workshop);
     Ok(finished(arguments))
+}
+
+/// What a member of a compound says to the hub is about the session, but for where its files are.
+fn keep_paths(member: &mut Arguments) {
+    let own = member.remove("breakroom");
+    if let Some(paths) = own.as_ref().and_then(|own| own.get("pathMap")) {
+        member.insert("breakroom".to_owned(), json!({"pathMap": paths}));
+    }
 }
 
 /// A configuration that names itself must not be looked up again.

@@ -2,18 +2,20 @@
 //!
 //! A project that says itself what it runs is believed; otherwise several programs are a list to choose from.
 
+mod go;
 mod node;
 mod python;
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
+use breakroom_engines::Context;
 use serde_json::{Value, json};
 
 use crate::build::{self, Arguments, Job, NATIVE, NODE, cargo, cmake, dotnet, knows};
 use crate::choice::{self, Choice};
-use crate::failure::{self, Failure};
-use crate::workshop::{Command, Shown, Workshop};
+use crate::failure::Failure;
+use crate::workshop::Workshop;
 
 /// A program of a project.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +40,7 @@ enum Start {
         program: cmake::Program,
     },
     Dotnet(PathBuf),
+    Command(python::Command),
     /// Nothing has to be built.
     Arguments(Arguments),
 }
@@ -45,48 +48,108 @@ enum Start {
 type Finding<'a> = Pin<Box<dyn Future<Output = Result<Vec<Program>, Failure>> + 'a>>;
 
 struct Kind {
-    is_in: fn(&Path) -> bool,
+    is_in: fn(&Path, &Context) -> bool,
+    /// The type under which the catalog has debuggers of its programs.
+    debugged_by: &'static str,
     /// Types of debuggers for it. Those that take a folder themselves are not among them.
     kinds: &'static [&'static str],
-    find: for<'a> fn(&'a Path, &'a Workshop<'a>) -> Finding<'a>,
+    find: Find,
+}
+
+/// How its programs are found.
+enum Find {
+    /// By reading its files.
+    Read(fn(&Path) -> Result<Vec<Program>, Failure>),
+    /// By a tool that runs what the project says, so only in a folder that somebody named to be run.
+    Ask { project: &'static str, ask: for<'a> fn(&'a Path, &'a Workshop<'a>) -> Finding<'a> },
 }
 
 const KINDS: &[Kind] = &[
     Kind {
-        is_in: |folder| folder.join("Cargo.toml").is_file(),
+        is_in: |folder, _| folder.join("Cargo.toml").is_file(),
+        debugged_by: "rust",
         kinds: NATIVE,
-        find: |f, w| Box::pin(in_cargo(f, w)),
-    },
-    Kind { is_in: |folder| folder.join("go.mod").is_file(), kinds: &[], find: |f, w| Box::pin(in_go(f, w)) },
-    Kind {
-        is_in: |folder| folder.join("package.json").is_file(),
-        kinds: NODE,
-        find: |f, _| Box::pin(std::future::ready(node::programs(f))),
+        find: Find::Ask { project: "Cargo project", ask: |f, w| Box::pin(in_cargo(f, w)) },
     },
     Kind {
-        is_in: python::is_in,
+        is_in: go::is_in,
+        debugged_by: "go",
         kinds: &[],
-        find: |f, _| Box::pin(std::future::ready(Ok(python::programs(f)))),
+        find: Find::Ask { project: "Go module", ask: |f, w| Box::pin(go::programs(f, w)) },
     },
     Kind {
-        is_in: |folder| !dotnet::projects_in(folder).is_empty(),
+        is_in: |folder, _| folder.join("package.json").is_file(),
+        debugged_by: "pwa-node",
+        kinds: NODE,
+        find: Find::Read(node::programs),
+    },
+    Kind {
+        is_in: |folder, _| python::is_in(folder),
+        debugged_by: "python",
+        kinds: &[],
+        find: Find::Read(|folder| Ok(python::programs(folder))),
+    },
+    Kind {
+        is_in: |folder, _| !dotnet::projects_in(folder).is_empty(),
+        debugged_by: "coreclr",
         kinds: &["coreclr", "netcoredbg", "csharp"],
-        find: |f, _| Box::pin(std::future::ready(Ok(in_dotnet(f)))),
+        find: Find::Read(|folder| Ok(in_dotnet(folder))),
     },
     Kind {
-        is_in: |folder| folder.join("CMakeLists.txt").is_file(),
+        is_in: |folder, _| folder.join("CMakeLists.txt").is_file(),
+        debugged_by: "cpp",
         kinds: NATIVE,
-        find: |f, w| Box::pin(in_cmake(f, w)),
+        find: Find::Ask { project: "CMake project", ask: |f, w| Box::pin(in_cmake(f, w)) },
     },
 ];
 
 /// Whether a folder has a project for that debugger, or for any.
-pub fn is_in(folder: &Path, kind: Option<&str>) -> bool {
-    fitting(folder, kind).next().is_some()
+pub fn is_in(folder: &Path, kind: Option<&str>, context: &Context) -> bool {
+    fitting(folder, kind, context).next().is_some()
 }
 
-fn fitting<'a>(folder: &'a Path, kind: Option<&'a str>) -> impl Iterator<Item = &'static Kind> + 'a {
-    KINDS.iter().filter(move |row| kind.is_none_or(|kind| knows(row.kinds, kind)) && (row.is_in)(folder))
+fn fitting<'a>(
+    folder: &'a Path,
+    kind: Option<&'a str>,
+    context: &'a Context,
+) -> impl Iterator<Item = &'static Kind> + 'a {
+    let is_for = move |row: &&Kind| kind.is_none_or(|kind| knows(row.kinds, kind));
+    KINDS.iter().filter(is_for).filter(move |row| (row.is_in)(folder, context))
+}
+
+/// The type of debugger for the project of a folder, if it has one of one kind.
+pub fn debugged_by(folder: &Path, context: &Context) -> Option<&'static str> {
+    let mut kinds = fitting(folder, None, context).map(|row| row.debugged_by);
+    kinds.next().filter(|_| kinds.next().is_none())
+}
+
+/// What is known of a folder without running anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    Program(Choice),
+    /// Which programs it has, only its tool knows.
+    Project(&'static str),
+}
+
+/// What can be seen of a folder by whoever only looks at its files.
+pub fn seen(folder: &Path, context: &Context) -> Result<Vec<Seen>, Failure> {
+    let mut seen = Vec::new();
+    let mut problem = None;
+    for row in fitting(folder, None, context) {
+        match &row.find {
+            Find::Ask { project, .. } => seen.push(Seen::Project(project)),
+            Find::Read(read) => match read(folder) {
+                Ok(programs) => {
+                    seen.extend(programs.into_iter().map(|program| Seen::Program(program.choice)))
+                }
+                Err(failure) => problem = problem.or(Some(failure)),
+            },
+        }
+    }
+    match problem {
+        Some(problem) if seen.is_empty() => Err(problem),
+        _ => Ok(seen),
+    }
 }
 
 /// Everything that can be started of a folder.
@@ -97,8 +160,12 @@ pub async fn programs(
 ) -> Result<Vec<Program>, Failure> {
     let mut programs = Vec::new();
     let mut problem = None;
-    for row in fitting(folder, kind) {
-        match (row.find)(folder, workshop).await {
+    for row in fitting(folder, kind, workshop.context) {
+        let found = match &row.find {
+            Find::Read(read) => read(folder),
+            Find::Ask { ask, .. } => ask(folder, workshop).await,
+        };
+        match found {
             Ok(found) => programs.extend(found),
             Err(Failure::CalledOff) => return Err(Failure::CalledOff),
             // Another language of the same folder may still be in order.
@@ -127,6 +194,7 @@ pub async fn arguments(folder: &Path, job: Job<'_>, kind: Option<&str>) -> Resul
             Ok(build::program(&program.path))
         }
         Start::Dotnet(project) => Ok(dotnet::build(Job { file: &project, ..job }).await?.unwrap_or_default()),
+        Start::Command(command) => command.arguments(folder, job.workshop.context),
         Start::Arguments(arguments) => Ok(arguments),
     }
 }
@@ -145,7 +213,15 @@ async fn in_cmake(folder: &Path, workshop: &Workshop<'_>) -> Result<Vec<Program>
         let choice = Choice { name: program.name.clone(), what: "CMake executable".to_owned() };
         Program { choice, rank: Rank::One, start: Start::Cmake { folder: folder.to_path_buf(), program } }
     };
-    Ok(cmake::programs(folder, workshop).await?.into_iter().map(program).collect())
+    let programs: Vec<_> = cmake::programs(folder, workshop).await?.into_iter().map(program).collect();
+    if !programs.is_empty() {
+        return Ok(programs);
+    }
+    // Nothing is built here, so the script itself is the program.
+    let script = folder.join("CMakeLists.txt");
+    let arguments = json!({"type": "cmake", "program": script, "sourceDirectory": folder});
+    let choice = Choice { name: "CMakeLists.txt".to_owned(), what: "CMake script".to_owned() };
+    Ok(vec![Program { choice, rank: Rank::One, start: Start::of(arguments) }])
 }
 
 fn in_dotnet(folder: &Path) -> Vec<Program> {
@@ -155,28 +231,6 @@ fn in_dotnet(folder: &Path) -> Vec<Program> {
         Program { choice, rank: Rank::One, start: Start::Dotnet(project) }
     };
     dotnet::projects_in(folder).into_iter().map(program).collect()
-}
-
-/// The main packages of a module. If its root is one, that is the one that is meant.
-async fn in_go(folder: &Path, workshop: &Workshop<'_>) -> Result<Vec<Program>, Failure> {
-    let command = Command::new(folder, &["go", "list", "-f", "{{.Name}} {{.Dir}}", "./..."]);
-    let listed = workshop.run(&command, Shown::Nothing).await?;
-    if !listed.succeeded() {
-        return Err(failure::of_build("go list", listed.exit, &[], &listed.stderr));
-    }
-    let mains = listed.stdout.lines().filter_map(|line| line.strip_prefix("main ")).map(PathBuf::from);
-    let root = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-    let program = |package: PathBuf| {
-        let is_root = package.canonicalize().is_ok_and(|package| package == root);
-        let name = package.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let arguments = json!({"type": "go", "mode": "debug", "program": package, "dlvCwd": folder});
-        Program {
-            choice: Choice { name, what: format!("Go package, {}", package.display()) },
-            rank: if is_root { Rank::Default } else { Rank::One },
-            start: Start::of(arguments),
-        }
-    };
-    Ok(mains.map(program).collect())
 }
 
 impl Start {

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use breakroom_engines::{EnvVar, Trust};
-use serde_json::{Map, Value};
+use breakroom_engines::{EnvVar, Trust, folder_with};
+use serde_json::{Map, Value, json};
 
 use crate::editor::{Editor, for_this_system};
 use crate::failure::{self, Failure};
@@ -22,7 +22,11 @@ const TYPES: &[(&str, Words)] = &[
     ("cppbuild", process),
     ("npm", |task, _| Some(vec!["npm".into(), "run".into(), task.get("script")?.as_str()?.into()])),
     ("cargo", |task, workshop| Some([vec!["cargo".to_owned()], process(task, workshop)?].concat())),
+    ("typescript", typescript),
 ];
+
+/// The file that a task of TypeScript is for, if it names none.
+const TSCONFIG: &str = "tsconfig.json";
 
 /// Runs the task that a configuration names, and what it depends on before it.
 pub async fn run(
@@ -44,7 +48,12 @@ pub async fn run(
     }
     for (name, mut task) in order {
         around.expand(&mut task)?;
-        let Value::Object(task) = task else { continue };
+        let Value::Object(mut task) = task else { continue };
+        if task.get("type").is_some_and(|kind| kind == "typescript") {
+            let file = task.get("tsconfig").and_then(Value::as_str).unwrap_or(TSCONFIG);
+            let file = around.workspace.join(file).to_string_lossy().into_owned();
+            task.insert("tsconfig".to_owned(), file.into());
+        }
         let Some(command) = command(&name, &task, around.workspace, workshop)? else { continue };
         workshop.say(&format!("task {name}: {}", command.argv.join(" ")));
         let finished = workshop.run(&command, Shown::Both).await?;
@@ -76,8 +85,36 @@ fn tasks(editor: &Editor) -> impl Iterator<Item = &Value> {
     editor.tasks["tasks"].as_array().into_iter().flatten()
 }
 
+/// What a task is called. Editors have names of their own for some that say none.
 fn label(task: &Value) -> Option<String> {
-    task["label"].as_str().or_else(|| task["taskName"].as_str()).map(str::to_owned)
+    let text = |key: &str| task[key].as_str();
+    let made = || match text("type")? {
+        "npm" => {
+            let folder = text("path").map(|folder| format!(" - {}", folder.trim_end_matches('/')));
+            Some(format!("npm: {}{}", text("script")?, folder.unwrap_or_default()))
+        }
+        "typescript" => {
+            let what = if text("option") == Some("watch") { "watch" } else { "build" };
+            Some(format!("tsc: {what} - {}", text("tsconfig").unwrap_or(TSCONFIG)))
+        }
+        _ => None,
+    };
+    text("label").or_else(|| text("taskName")).map(str::to_owned).or_else(made)
+}
+
+/// A task that an editor has because the project has such files, without a word in `tasks.json`.
+fn found_by_editors(name: &str, editor: &Editor) -> Option<Value> {
+    let workspace = editor.folder.workspace();
+    if let Some(script) = name.strip_prefix("npm: ") {
+        let below = script.rsplit_once(" - ").filter(|(_, folder)| workspace.join(folder).is_dir());
+        return Some(match below {
+            Some((script, folder)) => json!({"type": "npm", "script": script, "path": folder}),
+            None => json!({"type": "npm", "script": script}),
+        });
+    }
+    let (what, file) = name.strip_prefix("tsc: ")?.split_once(" - ")?;
+    let known = ["build", "watch"].contains(&what) && workspace.join(file).is_file();
+    known.then(|| json!({"type": "typescript", "tsconfig": file, "option": what}))
 }
 
 /// Puts a task behind those that it depends on, each once.
@@ -94,15 +131,13 @@ fn collect(
         return Err(Failure::said(format!("the task `{name}` depends on itself: {}.", above.join(" -> "))));
     }
     let found = tasks(editor).find(|task| label(task).as_deref() == Some(name)).cloned();
-    // Editors find these by themselves.
-    let script =
-        name.strip_prefix("npm: ").map(|script| serde_json::json!({"type": "npm", "script": script}));
-    let Some(Value::Object(task)) = found.or(script) else {
+    let Some(Value::Object(task)) = found.or_else(|| found_by_editors(name, editor)) else {
         let known: Vec<_> = tasks(editor).filter_map(label).collect();
-        return Err(Failure::said(format!(
-            "there is no task `{name}` in tasks.json; there are: {}.",
-            known.join(", ")
-        )));
+        let known = match known.is_empty() {
+            true => "the project has none in tasks.json".to_owned(),
+            false => format!("tasks.json has: {}", known.join(", ")),
+        };
+        return Err(Failure::said(format!("there is no task `{name}`; {known}.")));
     };
     let task = for_this_system(&task);
     above.push(name.to_owned());
@@ -126,7 +161,9 @@ fn command(
     workspace: &Path,
     workshop: &Workshop<'_>,
 ) -> Result<Option<Command>, Failure> {
-    if task.get("isBackground") == Some(&Value::Bool(true)) {
+    let says = |key: &str, value: &str| task.get(key).is_some_and(|said| said == value);
+    let watches = says("type", "typescript") && says("option", "watch");
+    if task.get("isBackground") == Some(&Value::Bool(true)) || watches {
         return Err(Failure::said(format!(
             "the task `{name}` goes on in the background; start it yourself and leave preLaunchTask out."
         )));
@@ -160,6 +197,16 @@ fn process(task: &Map<String, Value>, _: &Workshop) -> Option<Vec<String>> {
     let args = task.get("args").and_then(Value::as_array);
     let word = |word: &Value| word.as_str().or_else(|| word["value"].as_str()).map(str::to_owned);
     Some(std::iter::once(command).chain(args.into_iter().flatten().filter_map(word)).collect())
+}
+
+/// By the project's own compiler, or the one in PATH.
+fn typescript(task: &Map<String, Value>, workshop: &Workshop) -> Option<Vec<String>> {
+    const OWN: &str = "node_modules/.bin/tsc";
+    let config = task.get("tsconfig")?.as_str()?;
+    let own = folder_with(Path::new(config), OWN, workshop.context).map(|folder| folder.join(OWN));
+    let compiler = own.or_else(|| workshop.context.which("tsc"));
+    let compiler = compiler.map_or_else(|| "tsc".to_owned(), |path| path.to_string_lossy().into_owned());
+    Some(vec![compiler, "-p".to_owned(), config.to_owned()])
 }
 
 fn shell(task: &Map<String, Value>, workshop: &Workshop) -> Option<Vec<String>> {

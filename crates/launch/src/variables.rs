@@ -8,6 +8,7 @@ use breakroom_engines::Context;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::python;
 
 /// An input's default may use variables, and those inputs again; no sane one goes deeper.
 const DEEPEST: usize = 8;
@@ -107,6 +108,11 @@ impl Surroundings<'_> {
             }
             // What cargo builds is known when it has been built.
             Some(("cargo", _)) => Ok(format!("${{{name}}}")),
+            Some(("command", "python.interpreterPath")) => {
+                let found = python::of_folder(self.workspace, self.context);
+                let found = found.ok_or_else(|| self.refuse(name, "there is no python3 in PATH"))?;
+                Ok(found.to_string_lossy().into_owned())
+            }
             Some(("command", _)) => {
                 Err(self.refuse(name, "only an editor can answer that; say its value in the launch instead"))
             }

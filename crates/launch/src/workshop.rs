@@ -4,11 +4,12 @@
 //! the workshop back only when nothing of it runs any more. What a command's output means is not decided here.
 
 use std::cell::RefCell;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use breakroom_engines::{Context, EnvVar, Exit, Piped, Stop, run_piped};
+use breakroom_engines::{Closer, Context, EnvVar, Exit, Piped, Stop, open_inspector, run_piped};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
@@ -29,6 +30,7 @@ pub struct Workshop<'a> {
     pub context: &'a Context,
     guard: &'a Path,
     show: &'a dyn Fn(String),
+    keep: &'a dyn Fn(Closer),
     called_off: watch::Receiver<bool>,
 }
 
@@ -85,14 +87,25 @@ impl Finished {
 }
 
 impl<'a> Workshop<'a> {
-    /// `show` is given whole lines, each with its end.
+    /// `show` is given whole lines, each with its end; `keep` what the session has until its end.
     pub fn new(
         context: &'a Context,
         guard: &'a Path,
         show: &'a dyn Fn(String),
+        keep: &'a dyn Fn(Closer),
         called_off: watch::Receiver<bool>,
     ) -> Self {
-        Workshop { context, guard, show, called_off }
+        Workshop { context, guard, show, keep, called_off }
+    }
+
+    /// Where a process lets debuggers in. If it does so only for this session, it does as long as that lasts.
+    pub async fn open_inspector(&self, process: u32, programs: &[String]) -> Result<SocketAddr, Failure> {
+        let door = tokio::select! {
+            door = open_inspector(process, programs, self.guard) => door.map_err(Failure::said)?,
+            () = self.called_off() => return Err(Failure::CalledOff),
+        };
+        door.closer.into_iter().for_each(self.keep);
+        Ok(door.address)
     }
 
     pub fn say(&self, line: &str) {

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use breakroom_engines::folder_with;
 use serde_json::Value;
 
-use super::{Arguments, Job, compile_into, folder_with, program};
+use super::{Arguments, Job, compile_into, program, steering};
 use crate::choice::{self, Choice};
 use crate::failure::{self, Failure};
 use crate::workshop::{Command, Shown, Workshop};
@@ -28,6 +29,9 @@ enum Kind {
     Library,
 }
 
+/// Lines of the compiler's explanation that are told with an error.
+const EXPLAINED: usize = 12;
+
 /// What cargo calls a kind, how people call it, and the words that build it.
 const KINDS: &[(&str, Kind, &str, &[&str])] = &[
     ("bin", Kind::Binary, "program", &["build", "--bin"]),
@@ -39,8 +43,9 @@ const KINDS: &[(&str, Kind, &str, &[&str])] = &[
 
 pub async fn of_file(job: Job<'_>) -> Result<Option<Arguments>, Failure> {
     let Some(folder) = folder_with(job.file, "Cargo.toml", job.workshop.context) else {
+        let folder = job.file.parent().unwrap_or(job.file);
+        steering::check(&steering::RUSTC, folder)?;
         let compiled = compile_into(job, "rustc", |place| {
-            let folder = job.file.parent().unwrap_or(job.file);
             Command::new(
                 folder,
                 &["rustc", "-g", "--edition", "2024", "--error-format", "short", "-o", place],
@@ -84,6 +89,7 @@ pub async fn build(target: &Target, workshop: &Workshop<'_>) -> Result<PathBuf, 
 
 /// What an editor's configuration says in its own words: `"cargo": {"args": [...], "filter": {"name", "kind"}}`.
 pub async fn by_arguments(wanted: &Value, cwd: &Path, workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
+    steering::check(&steering::CARGO, cwd)?;
     let args = wanted["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut built = run(Command::new(cwd, &["cargo"]).and(args), workshop).await?;
     let filter = &wanted["filter"];
@@ -143,11 +149,20 @@ fn error(message: &Value) -> Option<String> {
     let span = said["spans"].as_array()?.iter().find(|span| span["is_primary"] == true)?;
     let (file, line, column) = (span["file_name"].as_str()?, &span["line_start"], &span["column_start"]);
     let code = said["code"]["code"].as_str().map(|code| format!("[{code}]")).unwrap_or_default();
-    Some(format!("{file}:{line}:{column}: error{code}: {}", said["message"].as_str()?))
+    let explained = said["rendered"].as_str().map(explanation).unwrap_or_default();
+    Some(format!("{file}:{line}:{column}: error{code}: {}{explained}", said["message"].as_str()?))
+}
+
+/// What the compiler shows below an error and its place: the line, and what it expected there.
+fn explanation(rendered: &str) -> String {
+    let shown = rendered.lines().skip_while(|line| !line.trim_start().starts_with("--> ")).skip(1);
+    let shown = shown.take_while(|line| !line.trim().is_empty()).take(EXPLAINED);
+    shown.map(|line| format!("\n{line}")).collect()
 }
 
 async fn metadata(manifest: &Path, workshop: &Workshop<'_>) -> Result<Value, Failure> {
     let folder = manifest.parent().unwrap_or(manifest);
+    steering::check(&steering::CARGO, folder)?;
     let words = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path"];
     let command = Command::new(folder, &words).and([manifest.to_string_lossy()]);
     let finished = workshop.run(&command, Shown::Nothing).await?;
@@ -270,6 +285,13 @@ mod tests {
             "code": {"code": "E0425"},
             "spans": [{"is_primary": true, "file_name": "src/main.rs", "line_start": 3, "column_start": 5}]}});
         assert_eq!(error(&error_message).as_deref(), Some("src/main.rs:3:5: error[E0425]: no such x"));
+        let mut shown = error_message;
+        shown["message"]["rendered"] =
+            "error[E0425]: no such x\n --> src/main.rs:3:5\n  |\n3 |     x\n  |     ^ not found\n\n".into();
+        assert_eq!(
+            error(&shown).as_deref(),
+            Some("src/main.rs:3:5: error[E0425]: no such x\n  |\n3 |     x\n  |     ^ not found")
+        );
         let counting = json!({"reason": "compiler-message", "message": {"level": "error", "spans": []}});
         assert_eq!(error(&counting), None);
         let built = json!({"reason": "compiler-artifact", "executable": "/t/x", "target": {"name": "x", "kind": ["bin"]}});

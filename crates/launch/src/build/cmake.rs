@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use breakroom_engines::{Catalog, Context};
 use serde_json::Value;
 
-use super::compile;
+use super::{compile, steering};
 use crate::cache;
 use crate::failure::Failure;
 use crate::workshop::{Command, Workshop};
@@ -21,12 +22,14 @@ const QUERY: &str = ".cmake/api/v1/query/codemodel-v2";
 
 /// Configures the project and gives its executables.
 pub async fn programs(folder: &Path, workshop: &Workshop<'_>) -> Result<Vec<Program>, Failure> {
+    steering::check(&steering::CMAKE, folder)?;
     let build = cache::folder_for(&folder.join("CMakeLists.txt"), workshop.context)?;
     let query = build.join(QUERY);
     let written =
         query.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&query, ""));
     written.map_err(|error| Failure::said(format!("{} cannot be written: {error}.", query.display())))?;
-    let command = Command::new(folder, &["cmake", "-DCMAKE_BUILD_TYPE=Debug", "-S"]).and([
+    let cmake = installed(workshop.context);
+    let command = Command::new(folder, &[&cmake, "-DCMAKE_BUILD_TYPE=Debug", "-S"]).and([
         folder.to_string_lossy(),
         "-B".into(),
         build.to_string_lossy(),
@@ -37,8 +40,16 @@ pub async fn programs(folder: &Path, workshop: &Workshop<'_>) -> Result<Vec<Prog
 
 pub async fn build(folder: &Path, target: &str, workshop: &Workshop<'_>) -> Result<(), Failure> {
     let build = cache::folder_for(&folder.join("CMakeLists.txt"), workshop.context)?;
-    let command = Command::new(folder, &["cmake", "--build"]).and([build.to_string_lossy()]);
+    let cmake = installed(workshop.context);
+    let command = Command::new(folder, &[&cmake, "--build"]).and([build.to_string_lossy()]);
     compile(workshop, "cmake --build", &command.and(["--target", target])).await.map(drop)
+}
+
+/// The one that debugs its scripts, which may be ours and not in PATH; else whichever is found by its name.
+fn installed(context: &Context) -> String {
+    let catalog = Catalog::load(context).ok();
+    let found = catalog.and_then(|catalog| Some(catalog.installed_for_type("cmake", context).ok()?.1));
+    found.and_then(|found| found.args.into_iter().next()).unwrap_or_else(|| "cmake".to_owned())
 }
 
 fn described(build: &Path) -> Vec<Program> {

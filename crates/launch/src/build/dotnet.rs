@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use breakroom_engines::{Context, has_known_owner};
+use breakroom_engines::{Context, folders_above, has_known_owner};
 
-use super::{Arguments, Job, compile, folders_above, program};
+use super::{Arguments, Job, compile, program, steering};
 use crate::failure::Failure;
 use crate::workshop::Command;
 
@@ -14,6 +14,7 @@ pub async fn build(job: Job<'_>) -> Result<Option<Arguments>, Failure> {
         false => nearest_project(job.file, job.workshop.context)?,
     };
     let folder = project.parent().unwrap_or(&project);
+    steering::check(&steering::DOTNET, folder)?;
     let command = Command::new(folder, &["dotnet", "build", "--nologo", "-c", "Debug"])
         .and([project.to_string_lossy()])
         // Its servers would outlive the build; they are ended with it, and must not be somebody else's too.

@@ -34,6 +34,9 @@ pub async fn build(job: Job<'_>) -> Result<Option<Arguments>, Failure> {
     arguments.insert("type".to_owned(), "java".into());
     arguments.insert("mainClass".to_owned(), main.into());
     arguments.insert("classpath".to_owned(), classpath.into());
+    if !job.arguments.contains_key("sourcePaths") {
+        arguments.insert("sourcePaths".to_owned(), vec![root.to_string_lossy().into_owned()].into());
+    }
     Ok(Some(arguments))
 }
 

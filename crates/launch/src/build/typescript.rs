@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use breakroom_engines::{Context, has_known_owner};
+use breakroom_engines::{Context, folder_with, folders_above, has_known_owner};
 use serde_json::{Value, json};
 
-use super::{Arguments, Job, compile, folder_with, folders_above, program};
+use super::{Arguments, Job, compile, program};
 use crate::cache;
 use crate::failure::Failure;
 use crate::workshop::{Command, Shown, Workshop};
@@ -82,6 +82,8 @@ async fn lone(job: Job<'_>, compiler: &str) -> Result<Arguments, Failure> {
     let command =
         Command::new(folder, &[compiler, "--sourceMap", "--target", "es2022", "--module", "node16"])
             .and(["--esModuleInterop", "--skipLibCheck"])
+            // Newer ones refuse to find it out by what is imported, which may be anywhere.
+            .and(["--rootDir", "/"])
             .and(["--outDir".into(), place.to_string_lossy(), job.file.to_string_lossy()]);
     emitted(job, command).await
 }

@@ -3,10 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use breakroom_engines::Context;
+use serde_json::{Value, json};
 
 use super::{Program, Rank, Start};
+use crate::build::Arguments;
+use crate::cache;
 use crate::choice::Choice;
+use crate::failure::Failure;
 
 /// Files that are taken for the program of a project that names none.
 const USUAL: [&str; 2] = ["main.py", "app.py"];
@@ -33,10 +37,22 @@ pub fn programs(folder: &Path) -> Vec<Program> {
         return vec![file("manage.py", &["runserver", "--noreload"])];
     }
     if folder.join("__main__.py").is_file() {
-        return vec![file("__main__.py", &[])];
+        // What a package imports from beside itself is found only if it is run as one.
+        let own = folder.join("__init__.py").is_file().then(|| {
+            let above = folder.parent()?;
+            package(folder, above, above, Rank::Default)
+        });
+        let own = own.flatten();
+        return vec![own.unwrap_or_else(|| file("__main__.py", &[]))];
     }
     let mut programs = commands(folder);
-    programs.extend(packages(folder));
+    let mut packages = packages(folder);
+    for package in &mut packages {
+        if programs.iter().any(|command| command.choice.name == package.choice.name) {
+            package.choice.name.push_str("/__main__.py");
+        }
+    }
+    programs.append(&mut packages);
     if programs.is_empty() {
         programs.extend(USUAL.iter().filter(|name| folder.join(name).is_file()).map(|name| file(name, &[])));
     }
@@ -64,14 +80,38 @@ fn commands(folder: &Path) -> Vec<Program> {
         let (module, call) = function.split_once(':')?;
         // What follows in brackets is extras that have to be installed.
         let call = call.split(['[', ' ']).next().unwrap_or(call);
-        let first = call.split('.').next().unwrap_or(call);
-        let code =
-            format!("import sys; from {module} import {first}; sys.argv[0] = '{name}'; sys.exit({call}())");
-        let start =
-            json!({"type": "python", "code": code, "cwd": folder, "env": {"PYTHONPATH": sources(folder)}});
-        Some(program(name, &format!("Python command, {function}"), Rank::One, Start::of(start)))
+        let start = Command { name: name.clone(), module: module.trim().to_owned(), call: call.to_owned() };
+        Some(program(name, &format!("Python command, {function}"), Rank::One, Start::Command(start)))
     };
     scripts.into_iter().flatten().filter_map(command).collect()
+}
+
+/// A function that is called by the name of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    name: String,
+    module: String,
+    call: String,
+}
+
+impl Command {
+    /// By a script as installers write it: whoever stops in it sees where it goes from there.
+    pub fn arguments(&self, folder: &Path, context: &Context) -> Result<Arguments, Failure> {
+        let Command { name, module, call } = self;
+        let first = call.split('.').next().unwrap_or(call);
+        let text = format!("import sys\nfrom {module} import {first}\nsys.exit({call}())\n");
+        let file_name = name.replace('/', "_");
+        let place = cache::folder_for(&folder.join(&file_name), context)?;
+        let (script, beside) = (place.join(&file_name), place.join(format!(".{}", cache::unique())));
+        // At once: another may be reading it.
+        std::fs::write(&beside, text)
+            .and_then(|()| std::fs::rename(&beside, &script))
+            .map_err(|error| Failure::said(format!("{} cannot be written: {error}.", script.display())))?;
+        let env = json!({"PYTHONPATH": sources(folder)});
+        let arguments =
+            [("type", "python".into()), ("program", json!(script)), ("cwd", json!(folder)), ("env", env)];
+        Ok(arguments.map(|(key, value): (&str, Value)| (key.to_owned(), value)).into_iter().collect())
+    }
 }
 
 /// Packages that can be run by themselves.
@@ -80,19 +120,19 @@ fn packages(folder: &Path) -> Vec<Program> {
         std::fs::read_dir(sources(folder)).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = entries.filter(|path| path.join("__main__.py").is_file()).collect();
     found.sort();
-    let package = |path: PathBuf| {
-        let name = path.file_name()?.to_str()?.to_owned();
-        let start =
-            json!({"type": "python", "module": name, "cwd": folder, "env": {"PYTHONPATH": sources(folder)}});
-        Some(program(&name, &format!("Python package, {}", path.display()), Rank::One, Start::of(start)))
-    };
-    found.into_iter().filter_map(package).collect()
+    found.iter().filter_map(|path| package(path, &sources(folder), folder, Rank::One)).collect()
+}
+
+/// A package that is run as a whole, found below its sources.
+fn package(path: &Path, sources: &Path, cwd: &Path, rank: Rank) -> Option<Program> {
+    let name = path.file_name()?.to_str()?;
+    let start = json!({"type": "python", "module": name, "cwd": cwd, "env": {"PYTHONPATH": sources}});
+    Some(program(name, &format!("Python package, {}", path.display()), rank, Start::of(start)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     fn of(files: &[(&str, &str)]) -> Vec<(String, Value)> {
         let folder = tempfile::tempdir().unwrap();
@@ -102,7 +142,15 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         let told = |program: Program| {
-            let Start::Arguments(arguments) = program.start else { panic!("built") };
+            let arguments = match program.start {
+                Start::Arguments(arguments) => arguments,
+                Start::Command(command) => {
+                    let env = vec![("HOME".into(), folder.path().into())];
+                    let context = Context { cwd: folder.path().into(), env, umask: 0o022 };
+                    command.arguments(folder.path(), &context).unwrap()
+                }
+                _ => panic!("built"),
+            };
             let text = Value::Object(arguments).to_string().replace(folder.path().to_str().unwrap(), "");
             (program.choice.name, serde_json::from_str(&text).unwrap())
         };
@@ -118,11 +166,13 @@ mod tests {
         let scripts = "[project.scripts]\nserve = \"app.cli:main\"\n";
         let found = of(&[("pyproject.toml", scripts), ("src/app/__main__.py", "")]);
         assert_eq!(found[0].0, "serve");
-        let code = "import sys; from app.cli import main; sys.argv[0] = 'serve'; sys.exit(main())";
-        assert_eq!(found[0].1["code"], code);
+        assert!(found[0].1["program"].as_str().unwrap().ends_with("/serve"), "{found:?}");
         assert_eq!(
             (&found[1].1["module"], &found[1].1["env"]["PYTHONPATH"]),
             (&json!("app"), &json!("/src"))
         );
+        // A package that is named itself imports from beside itself.
+        let package = of(&[("__main__.py", ""), ("__init__.py", "")]);
+        assert_eq!(package[0].1["module"], package[0].0);
     }
 }
