@@ -25,12 +25,13 @@ use serde_json::json;
 
 use crate::debuggee::Category;
 use crate::find::Debugpy;
+use crate::input::Input;
 use crate::link::Link;
 use crate::message::Message;
 use crate::relay::Relay;
 use crate::{ServeError, peer};
 use server::Server;
-use session::{Door, Program, Session};
+use session::{Entrance, Program, Session};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionId(u32);
@@ -95,7 +96,7 @@ impl Adapter {
             made: 0,
             elsewhere: None,
         };
-        adapter.greet(Session::new(Link::on_streams(input, output), Door::Streams));
+        adapter.greet(Session::new(Link::on_streams(input, output), Entrance::Streams));
         Ok(adapter)
     }
 
@@ -179,6 +180,9 @@ impl Adapter {
                     if let Some(end) = debuggee.end() {
                         add(Source::Exit(*id), end, PollFlags::IN);
                     }
+                    if let Some(input) = debuggee.input.as_ref().and_then(Input::waits) {
+                        add(Source::Room, input, PollFlags::OUT);
+                    }
                 }
                 Some(Program::Launched(launcher)) if launcher.link.is_open() => {
                     if may_print {
@@ -223,7 +227,7 @@ impl Adapter {
         // Who may speak here may run anything in the program.
         let known = self.doors.clients.local_addr().is_ok_and(|local| peer::is_ours(local, from));
         if let (true, Ok(link)) = (known, Link::on_socket(stream, Peer::Client)) {
-            self.greet(Session::new(link, Door::Port));
+            self.greet(Session::new(link, Entrance::Port));
         }
     }
 

@@ -141,6 +141,12 @@ impl Launch {
         if reader.flag("gevent")?.unwrap_or(false) {
             self.env.push(("GEVENT_SUPPORT".to_owned(), Some("True".to_owned())));
         }
+        // Children are started without the option that keeps modules from being frozen, and the debugger in each of them
+        // would complain of that in their own output, which their parent may read.
+        let own = |(name, _): &(String, Option<String>)| name == WARNINGS;
+        if self.sub_process && !self.no_debug && !self.env.iter().any(own) {
+            self.env.push((WARNINGS.to_owned(), Some("1".to_owned())));
+        }
         if self.output == Output::Captured {
             // What Python keeps back, or writes in another encoding, could not be shown as it is printed.
             self.env.push(("PYTHONUNBUFFERED".to_owned(), Some("1".to_owned())));
@@ -168,6 +174,8 @@ impl Launch {
     }
 }
 
+/// What keeps the debugger from saying in the program's output how it was started.
+const WARNINGS: &str = "PYDEVD_DISABLE_FILE_VALIDATION";
 const QT: [(&str, &str); 6] = [
     ("none", "none"),
     ("auto", "auto"),
@@ -242,6 +250,9 @@ mod tests {
         assert_eq!((launch.cwd.as_deref(), launch.output), (Some("/a"), Output::Captured));
         assert_eq!(launch.between, Between::Nothing);
         assert!(launch.env.contains(&("PYTHONUNBUFFERED".to_owned(), Some("1".to_owned()))));
+        assert!(launch.env.contains(&(WARNINGS.to_owned(), Some("1".to_owned()))));
+        let own = read(json!({"program": "/a/b.py", "env": {WARNINGS: "0"}})).unwrap();
+        assert!(!own.env.contains(&(WARNINGS.to_owned(), Some("1".to_owned()))), "{:?}", own.env);
         let bare = read(json!({"program": "b.py", "redirectOutput": false})).unwrap();
         assert_eq!((bare.cwd, bare.output), (None, Output::Left));
     }

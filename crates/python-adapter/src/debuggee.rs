@@ -5,11 +5,14 @@
 use std::io::{PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::arguments::{Launch, Output};
+use crate::input::Input;
+use crate::traceback::Tracebacks;
 
 const READ_SIZE: usize = 64 << 10;
 /// What is kept of what was said on stderr, for a launch that fails.
@@ -38,6 +41,18 @@ pub(crate) struct Debuggee {
     exit_code: Option<i64>,
     streams: Vec<Stream>,
     last_words: String,
+    /// What is left out of what it prints to stderr.
+    tracebacks: Option<Tracebacks>,
+    /// If the client gives it any.
+    pub input: Option<Input>,
+}
+
+/// What the program has as its stdin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stdin {
+    /// Whoever reads finds the end.
+    Empty,
+    Given,
 }
 
 #[derive(Debug)]
@@ -48,12 +63,28 @@ struct Stream {
 }
 
 impl Debuggee {
-    /// `command` is the whole command line.
-    pub fn start(launch: &Launch, command: &[String]) -> std::io::Result<Debuggee> {
+    /// `command` is the whole command line, `debugpy` the folder whose frames are left out of tracebacks.
+    pub fn start(
+        launch: &Launch,
+        command: &[String],
+        stdin: Stdin,
+        debugpy: &Path,
+    ) -> std::io::Result<Debuggee> {
         let (program, words) =
             command.split_first().ok_or(std::io::Error::from(std::io::ErrorKind::InvalidInput))?;
         let mut process = Command::new(program);
-        process.args(words).stdin(Stdio::null()).process_group(0);
+        process.args(words).process_group(0);
+        let input = match stdin {
+            Stdin::Empty => {
+                process.stdin(Stdio::null());
+                None
+            }
+            Stdin::Given => {
+                let (reader, writer) = std::io::pipe()?;
+                process.stdin(reader);
+                Some(Input::new(writer)?)
+            }
+        };
         if let Some(cwd) = &launch.cwd {
             process.current_dir(cwd);
         }
@@ -86,7 +117,9 @@ impl Debuggee {
         };
         match watched {
             Ok(end) => {
-                Ok(Debuggee { child, end, group, exit_code: None, streams, last_words: String::new() })
+                let tracebacks = Some(Tracebacks::new(debugpy));
+                let last_words = String::new();
+                Ok(Debuggee { child, end, group, exit_code: None, streams, last_words, tracebacks, input })
             }
             Err(error) => {
                 let _ = child.kill();
@@ -127,15 +160,22 @@ impl Debuggee {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return None,
             read => read.unwrap_or(0),
         };
-        let text = match read {
+        let mut text = match read {
             0 => self.streams.remove(at).text.rest(),
             read => stream.text.feed(&bytes[..read]),
         };
         if category == Category::Stderr {
+            // All of it: where only debugpy failed, its frames are what explains it.
             self.last_words.push_str(&text);
             let surplus = self.last_words.len().saturating_sub(LAST_WORDS);
             let cut = (surplus..=self.last_words.len()).find(|at| self.last_words.is_char_boundary(*at));
             self.last_words.drain(..cut.unwrap_or(0));
+            if let Some(tracebacks) = &mut self.tracebacks {
+                text = tracebacks.feed(&text);
+            }
+            if read == 0 {
+                text += &self.tracebacks.take().map(Tracebacks::rest).unwrap_or_default();
+            }
         }
         (!text.is_empty()).then_some(text)
     }
@@ -173,9 +213,9 @@ impl Drop for Debuggee {
     }
 }
 
-/// As stock debugpy tells it: the number of a signal, taken from 256.
+/// As a shell tells it: 128 and the number of a signal. debugpy's launcher takes that from 256.
 fn exit_code(status: ExitStatus) -> i64 {
-    let signal = status.signal().map(|signal| 256 - signal);
+    let signal = status.signal().map(|signal| 128 + signal);
     status.code().or(signal).map_or(-1, i64::from)
 }
 

@@ -87,6 +87,7 @@ fn version(folder: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use breakroom_testkit::write_program;
 
     #[test]
     fn the_version_is_read_from_the_package() {
@@ -102,9 +103,7 @@ mod tests {
     fn a_python_without_debugpy_says_how_to_install_it() {
         let folder = tempfile::tempdir().unwrap();
         let python = folder.path().join("python3");
-        std::fs::write(&python, "#!/bin/sh\necho /bin/python3\necho\n").unwrap();
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(&python, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&python, "#!/bin/sh\necho /bin/python3\necho\n");
         let error = Debugpy::find(None, Some(python)).unwrap_err().to_string();
         assert!(error.contains("-m pip install debugpy"), "{error}");
     }
@@ -113,9 +112,7 @@ mod tests {
     fn python_is_asked_where_nothing_of_the_project_is_within_reach() {
         let folder = tempfile::tempdir().unwrap();
         let python = folder.path().join("python3");
-        std::fs::write(&python, "#!/bin/sh\npwd > \"$0.folder\"\n").unwrap();
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(&python, PermissionsExt::from_mode(0o755)).unwrap();
+        write_program(&python, "#!/bin/sh\npwd > \"$0.folder\"\n");
         assert!(Debugpy::find(None, Some(python.clone())).is_err());
         assert_eq!(std::fs::read_to_string(python.with_extension("folder")).unwrap(), "/\n");
     }

@@ -10,13 +10,16 @@ mod arguments;
 mod debuggee;
 mod error;
 mod find;
+mod idle;
 mod injector;
+mod input;
 mod launcher;
 mod link;
 mod message;
 mod peer;
 mod relay;
 mod stock;
+mod traceback;
 
 use std::os::fd::OwnedFd;
 

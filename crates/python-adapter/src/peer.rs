@@ -1,13 +1,13 @@
-//! Who is at the other end of a connection on this machine: the kernel's table says whose it is.
+//! Who is at the other end of a connection on this machine, and whether he may be.
 //!
 //! Whoever speaks to us may have anything run, or pose as the program, so this is asked at every door. The token alone opens
 //! none: debugpy takes it from the words a process is started with, and hands it on to children and to gdb in theirs, and
 //! those every user can read.
 
-use std::io::{BufRead, BufReader};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
+use breakroom_ports as ports;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 const ALMIGHTY: u32 = 0;
@@ -16,13 +16,9 @@ const LOOKS: usize = 3;
 /// No line of ancestors is longer.
 const GENERATIONS: usize = 64;
 
-/// The other end's socket.
+/// Whose the other end's socket is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Owner {
-    user: u32,
-    /// As the kernel numbers it, the same for every process that holds it.
-    socket: u64,
-}
+pub(crate) struct Owner(ports::Owner);
 
 /// Whether the connection from `peer` to `local` belongs to this user, or to one who may do everything anyway.
 pub(crate) fn is_ours(local: SocketAddr, peer: SocketAddr) -> bool {
@@ -32,11 +28,11 @@ pub(crate) fn is_ours(local: SocketAddr, peer: SocketAddr) -> bool {
 impl Owner {
     /// None if nobody has it any more.
     pub fn of(local: SocketAddr, peer: SocketAddr) -> Option<Owner> {
-        again(|| look(local, peer))
+        again(|| ports::peer_owner(local, peer).ok()?.map(Owner))
     }
 
     pub fn is_ours(self) -> bool {
-        self.user == ALMIGHTY || self.user == rustix::process::geteuid().as_raw()
+        self.0.uid == ALMIGHTY || self.0.uid == rustix::process::geteuid().as_raw()
     }
 
     /// Whether it is one of these processes, or was started by one. As root we debug programs of other users, and programs
@@ -65,7 +61,7 @@ impl Owner {
     }
 
     fn is_held_by(self, pid: i64) -> bool {
-        let socket = format!("socket:[{}]", self.socket);
+        let socket = format!("socket:[{}]", self.0.socket);
         let Ok(mut files) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
         files.any(|file| {
             file.and_then(|file| std::fs::read_link(file.path()))
@@ -83,53 +79,6 @@ fn parent(pid: i64) -> Option<i64> {
 
 fn again(mut look: impl FnMut() -> Option<Owner>) -> Option<Owner> {
     (0..LOOKS).find_map(|_| look())
-}
-
-fn look(local: SocketAddr, peer: SocketAddr) -> Option<Owner> {
-    let find = |table: &str, from: SocketAddr, to: SocketAddr| {
-        let (from, to) = (place(from), place(to));
-        let rows = BufReader::new(std::fs::File::open(table).ok()?).lines();
-        rows.map_while(Result::ok).find_map(|row| owner(&row, &from, &to))
-    };
-    match local.ip() {
-        // Java's sockets are of the newer kind, wherever they lead.
-        IpAddr::V4(_) => {
-            find("/proc/net/tcp", peer, local).or_else(|| find("/proc/net/tcp6", mapped(peer), mapped(local)))
-        }
-        IpAddr::V6(_) => find("/proc/net/tcp6", peer, local),
-    }
-}
-
-fn mapped(address: SocketAddr) -> SocketAddr {
-    match address.ip() {
-        IpAddr::V4(ip) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
-        IpAddr::V6(_) => address,
-    }
-}
-
-/// The peer's socket has the row in which its own place comes first.
-fn owner(row: &str, from: &str, to: &str) -> Option<Owner> {
-    let mut columns = row.split_whitespace().skip(1);
-    if columns.next() != Some(from) || columns.next() != Some(to) {
-        return None;
-    }
-    let user = columns.nth(4)?.parse().ok()?;
-    let socket = columns.nth(1)?.parse().ok()?;
-    // One that nobody holds any more is said to be root's.
-    (socket != 0).then_some(Owner { user, socket })
-}
-
-/// An address as the table writes it: words of four bytes in this machine's order.
-fn place(address: SocketAddr) -> String {
-    let bytes = match address.ip() {
-        IpAddr::V4(ip) => ip.octets().to_vec(),
-        IpAddr::V6(ip) => ip.octets().to_vec(),
-    };
-    let words = bytes.chunks_exact(4).map(|word| {
-        let word = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
-        format!("{word:08X}")
-    });
-    format!("{}:{:04X}", words.collect::<String>(), address.port())
 }
 
 #[cfg(test)]
@@ -157,15 +106,16 @@ mod tests {
     fn a_connection_by_the_newer_kind_of_socket_is_ours_too() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let local = listener.local_addr().unwrap();
+        let mapped = std::net::Ipv4Addr::LOCALHOST.to_ipv6_mapped();
         // A machine may have none.
-        let Ok(_stream) = TcpStream::connect(mapped(local)) else { return };
+        let Ok(_stream) = TcpStream::connect(SocketAddr::new(mapped.into(), local.port())) else { return };
         let (_accepted, peer) = listener.accept().unwrap();
         assert!(is_ours(local, peer));
     }
 
     #[test]
     fn a_row_that_was_missed_is_looked_for_again_but_not_for_ever() {
-        let row = Owner { user: 1, socket: 2 };
+        let row = Owner(ports::Owner { uid: 1, socket: 2 });
         let found_at = |at: usize| {
             let mut looks = 0;
             let found = again(|| {
@@ -188,14 +138,6 @@ mod tests {
         drop(stream);
         assert_eq!(accepted.read(&mut [0]).unwrap(), 0);
         assert!(!is_ours(local, peer));
-    }
-
-    #[test]
-    fn a_row_is_somebodys_only_with_a_socket() {
-        let row = |socket: &str| format!("  1: A B 01 0:0 00:0 0  1000  0 {socket} 1 0");
-        assert_eq!(owner(&row("77"), "A", "B"), Some(Owner { user: 1000, socket: 77 }));
-        assert_eq!(owner(&row("0"), "A", "B"), None);
-        assert_eq!(owner(&row("77"), "B", "A"), None);
     }
 
     #[test]

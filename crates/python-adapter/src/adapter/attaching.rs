@@ -5,16 +5,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::session::{Door, Start, Step, Wanted};
+use super::requests::INPUT;
+use super::session::{Entrance, Start, Step, Wanted};
 use super::starting::SPAWN;
 use super::{Adapter, SessionId};
 use crate::arguments::{Arguments, Bad, OnTerminate, Reader};
 use crate::injector::Injector;
-use crate::message::Request;
+use crate::message::{Event, Request};
 use crate::relay::Other;
 
 /// An adapter that does not take the connection by then is not there.
 const CONNECT: Duration = Duration::from_secs(10);
+
+/// debugpy's command line, as it is run to get into a process.
+const INJECT: &str = include_str!("../inject.py");
 
 /// Which process is meant.
 #[derive(Debug, PartialEq, Eq)]
@@ -122,6 +126,11 @@ impl Adapter {
         };
         if let Some(session) = self.sessions.get_mut(&id) {
             session.on_terminate = OnTerminate::of(&arguments);
+            let is_promised = session.entrance == Entrance::Streams;
+            if is_promised && session.client.as_ref().is_some_and(|client| client.gives_input) {
+                // Before it was known that the program is not ours to start.
+                session.tell(Event::new("capabilities", &json!({"capabilities": {INPUT: false}})));
+            }
         }
         let child = arguments.get("subProcessId").and_then(Value::as_i64);
         match target {
@@ -146,7 +155,7 @@ impl Adapter {
 
     fn is_elsewhere(&self, id: SessionId, port: u16) -> bool {
         let here = self.doors.clients.local_addr().is_ok_and(|place| place.port() == port);
-        !here && self.sessions.get(&id).is_some_and(|session| session.door == Door::Streams)
+        !here && self.sessions.get(&id).is_some_and(|session| session.entrance == Entrance::Streams)
     }
 
     /// Hands the client over to the adapter that listens there.
@@ -201,7 +210,8 @@ impl Adapter {
             Ok(more) => more,
             Err(bad) => return self.refuse_start(id, &request, &bad.to_string()),
         };
-        let mut words = vec![self.debugpy.folder.to_string_lossy().into_owned()];
+        let folder = self.debugpy.folder.to_string_lossy().into_owned();
+        let mut words = vec!["-c".to_owned(), INJECT.to_owned(), folder];
         words.extend(["--connect".to_owned(), place.to_string()]);
         if let Some(token) = &self.token {
             words.extend(["--adapter-access-token".to_owned(), token.clone()]);

@@ -6,7 +6,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 use serde_json::json;
 
 use super::server::Asked;
-use super::session::{Door, Program, Replaced, Stage};
+use super::session::{Entrance, Program, Replaced, Stage};
 use super::{Adapter, ServerId, SessionId};
 use crate::message::{self, Request};
 
@@ -197,7 +197,7 @@ impl Adapter {
             return;
         }
         session.link.finish();
-        if session.door == Door::Streams {
+        if session.entrance == Entrance::Streams {
             // Nobody can come back through these.
             self.doors.servers = None;
             let idle: Vec<ServerId> = self

@@ -8,11 +8,11 @@ use std::time::Instant;
 use breakroom_wire::Peer;
 use serde_json::{Value, json};
 
-use super::session::{Asked, Door, Program, Stage, Start, Step, Wanted};
+use super::session::{Asked, Entrance, Program, Stage, Start, Step, Wanted};
 use super::starting::SPAWN;
 use super::{Adapter, SessionId, on_loopback};
 use crate::arguments::{Arguments, Between, Launch, OnTerminate};
-use crate::debuggee::{Category, Debuggee};
+use crate::debuggee::{Category, Debuggee, Stdin};
 use crate::launcher::{self, Launcher};
 use crate::link::Link;
 use crate::message::{self, Event, Message, Request};
@@ -34,7 +34,7 @@ impl Adapter {
         if let Some(command) = stock::adapter_for(&arguments, &self.debugpy) {
             return self.leave_to_process(id, &request, &command);
         }
-        if self.sessions.get(&id).is_none_or(|session| session.door != Door::Streams)
+        if self.sessions.get(&id).is_none_or(|session| session.entrance != Entrance::Streams)
             || !self.servers.is_empty()
         {
             return self.refuse_start(
@@ -97,7 +97,12 @@ impl Adapter {
             command.extend(self.debugger_words(launch, place));
         }
         command.extend(launch.words.iter().cloned());
-        let debuggee = match Debuggee::start(launch, &command) {
+        let gives = self.sessions.get(&id).and_then(|session| session.client.as_ref());
+        let stdin = match gives.is_some_and(|client| client.gives_input) {
+            true => Stdin::Given,
+            false => Stdin::Empty,
+        };
+        let debuggee = match Debuggee::start(launch, &command, stdin, &self.debugpy.folder) {
             Ok(debuggee) => debuggee,
             Err(error) => {
                 let (python, cwd) = (&command[0], launch.cwd.as_deref().unwrap_or("this folder"));
@@ -118,7 +123,7 @@ impl Adapter {
                 "pointerSize": usize::BITS,
             }),
         ));
-        session.program = Some(Program::Direct(debuggee));
+        session.program = Some(Program::Direct(Box::new(debuggee)));
         let until = Some(Instant::now() + SPAWN);
         let step = Step::Server { wanted: Wanted::Any, until };
         self.begin(id, start(request, told, launch.no_debug), step);

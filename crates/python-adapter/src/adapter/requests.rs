@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::server::Asked;
-use super::session::{Asked as AskedClient, Client, Stage};
+use super::session::{Asked as AskedClient, Client, Entrance, Program, Stage};
 use super::{Adapter, SessionId};
 use crate::arguments::OnTerminate;
 use crate::message::{self, Outcome, Raw, Request, Response};
@@ -25,6 +25,9 @@ const CAPABILITIES: &str = concat!(
     r#"{"filter": "userUnhandled", "label": "User Uncaught Exceptions", "default": false, "#,
     r#""description": "Break when exception escapes into library code."}], "supportsStepInTargetsRequest": true}"#,
 );
+
+/// Said by a client that knows `breakroom/input`, and only then by us: others have no way to answer a program that reads.
+pub(super) const INPUT: &str = "supportsBreakroomInput";
 
 impl Adapter {
     pub(super) fn on_request(&mut self, id: SessionId, request: Request) {
@@ -59,6 +62,7 @@ impl Adapter {
             "attach" => self.attach(id, request),
             "configurationDone" => self.configuration_done(id, request),
             "debugpySystemInfo" => self.system_info(id, request),
+            "breakroom/input" => self.give_input(id, &request),
             "pause" | "continue" => self.forward_for_all_threads(id, request),
             // It may run for as long as the program likes, and others need not wait for it.
             "evaluate" => self.forward(id, request, None, AtOnce::Yes),
@@ -83,9 +87,15 @@ impl Adapter {
             has_terminals: says("supportsRunInTerminalRequest"),
             expands_arguments: says("supportsArgsCanBeInterpretedByShell"),
             starts_children: says("supportsStartDebuggingRequest"),
+            gives_input: says(INPUT),
             arguments: request.arguments.clone(),
         });
-        session.respond(&request, &Ok(serde_json::from_str(CAPABILITIES).ok()));
+        // A child process reads from wherever its parent said.
+        let capabilities = match says(INPUT) && session.entrance == Entrance::Streams {
+            true => CAPABILITIES.replacen('{', &format!("{{\"{INPUT}\": true, "), 1),
+            false => CAPABILITIES.to_owned(),
+        };
+        session.respond(&request, &Ok(serde_json::from_str(&capabilities).ok()));
     }
 
     fn forward_for_all_threads(&mut self, id: SessionId, request: Request) {
@@ -180,6 +190,19 @@ impl Adapter {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.respond(request, &Ok(message::raw(&info)));
         self.work_is_done(id, request.seq);
+    }
+
+    fn give_input(&mut self, id: SessionId, request: &Request) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let input = match &mut session.program {
+            Some(Program::Direct(debuggee)) => debuggee.input.as_mut(),
+            Some(Program::Launched(_)) | None => None,
+        };
+        let given = match input {
+            Some(input) => input.give(&request.arguments()),
+            None => Err("there is no way to the program's input; it reads from its terminal".to_owned()),
+        };
+        session.respond(request, &given.map(|()| None));
     }
 
     fn terminate(&mut self, id: SessionId, request: Request) {

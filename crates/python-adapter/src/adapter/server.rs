@@ -45,6 +45,8 @@ pub(crate) enum Asked {
     /// The session's start.
     Initialize,
     Start,
+    /// To be ready for a pause while the program waits, if it can.
+    Idle,
     ConfigurationDone(Request),
     /// A client's request, as it is.
     Forwarded(Request),
@@ -150,6 +152,7 @@ impl Adapter {
             (Asked::Aside, _) | (_, None) => {}
             (Asked::Initialize, Some(session)) => self.on_initialized(session, outcome),
             (Asked::Start, Some(session)) => self.on_server_started(session, outcome),
+            (Asked::Idle, Some(session)) => self.may_be_configured(session),
             (Asked::ConfigurationDone(request), Some(session)) => {
                 self.on_configured(session, &request, &outcome)
             }
@@ -249,7 +252,7 @@ impl Adapter {
                 Asked::Token | Asked::WhoAreYou | Asked::Aside => {}
                 Asked::Initialize => self.fail_start(id, "the process has gone before it could be debugged"),
                 // It may end faster than it can say that it has begun, or that it goes on.
-                Asked::Start => self.start_is_answered(id),
+                Asked::Start | Asked::Idle => self.start_is_answered(id),
                 Asked::ConfigurationDone(request) => self.on_configured(id, &request, &Ok(None)),
                 Asked::Forwarded(request) if request.command == "continue" => {
                     let body = message::raw(&json!({"allThreadsContinued": true}));

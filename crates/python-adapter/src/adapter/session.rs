@@ -22,7 +22,7 @@ const HELD: usize = 1000;
 
 /// How the client came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum Entrance {
     Streams,
     Port,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Door {
 #[derive(Debug)]
 pub(crate) struct Session {
     pub link: Link,
-    pub door: Door,
+    pub entrance: Entrance,
     pub client: Option<Client>,
     pub stage: Stage,
     /// In the order they came; one at a time is at work.
@@ -78,6 +78,8 @@ pub(crate) struct Client {
     pub has_terminals: bool,
     pub expands_arguments: bool,
     pub starts_children: bool,
+    /// It has the program read what it sends by `breakroom/input`.
+    pub gives_input: bool,
     pub arguments: Option<Raw>,
 }
 
@@ -133,7 +135,7 @@ pub(crate) enum Wanted {
 
 #[derive(Debug)]
 pub(crate) enum Program {
-    Direct(Debuggee),
+    Direct(Box<Debuggee>),
     Launched(Box<Launcher>),
 }
 
@@ -183,10 +185,10 @@ impl Program {
 }
 
 impl Session {
-    pub fn new(link: Link, door: Door) -> Session {
+    pub fn new(link: Link, entrance: Entrance) -> Session {
         Session {
             link,
-            door,
+            entrance,
             client: None,
             stage: Stage::Fresh,
             waiting: VecDeque::new(),
@@ -272,8 +274,14 @@ impl Session {
     }
 
     pub fn flush(&mut self) {
-        if let Some(Program::Launched(launcher)) = &mut self.program {
-            launcher.link.flush();
+        match &mut self.program {
+            Some(Program::Launched(launcher)) => launcher.link.flush(),
+            Some(Program::Direct(debuggee)) => {
+                if let Some(input) = &mut debuggee.input {
+                    input.flush();
+                }
+            }
+            None => {}
         }
         self.link.flush();
     }

@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use super::server::Asked;
 use super::session::{Stage, Start, Step, Wanted};
 use super::{Adapter, ServerId, SessionId};
+use crate::idle;
 use crate::injector::Word;
 use crate::message::{self, Outcome, Request};
 
@@ -76,6 +79,18 @@ impl Adapter {
         if let Err(why) = outcome {
             return self.fail_start(id, &why);
         }
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let launched = session.start().is_some_and(|start| start.request.command == "launch");
+        let server = session.server.and_then(|server| self.servers.get_mut(&server));
+        if let Some(server) = server.filter(|_| launched) {
+            // Before the program begins: its main thread may never come to it later.
+            let arguments = message::raw(&json!({"expression": idle::words(), "context": "watch"}));
+            return server.ask("evaluate", arguments.as_deref(), Asked::Idle);
+        }
+        self.may_be_configured(id);
+    }
+
+    pub(super) fn may_be_configured(&mut self, id: SessionId) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         if let Stage::Starting(start, _) = std::mem::replace(&mut session.stage, Stage::Over) {
             session.stage = Stage::Configuring(start);

@@ -1,5 +1,6 @@
 //! The ways to attach.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -67,6 +68,14 @@ fn is_listening(port: u16) -> bool {
     })
 }
 
+/// The kernel gives a port below its own range to nobody who does not name it, so it is still free when the process begins.
+fn free_port() -> u16 {
+    // Another process of tests has others.
+    let own = 30_000 + u16::try_from(std::process::id() % 1000).unwrap() * 2;
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    (own..32_768).find(is_free).expect("one of them is free")
+}
+
 /// debugpy's own adapter has nothing to compare with: through stdio it waits for ever.
 #[test]
 fn a_process_that_listens_is_reached_by_connect_or_host_and_port() {
@@ -75,7 +84,7 @@ fn a_process_that_listens_is_reached_by_connect_or_host_and_port() {
     }
     let (_folder, file) = Folder::with("t.py", "import sys\nx = 1\nsys.exit(7)\n");
     for by in ["connect", "port"] {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let mut process = process(&["--listen", &port.to_string(), "--wait-for-client"], &file);
         breakroom_testkit::wait::until(breakroom_testkit::wait::DEADLINE, || {
             is_listening(port).then_some(())
@@ -153,4 +162,91 @@ fn a_process_that_is_not_there_fails_soon() {
     assert_eq!(answer["success"], false);
     assert!(crate::talk::output(&talk.heard, "stderr").contains("Attach to PID failed"), "{answer}");
     talk.call("disconnect", json!({}));
+}
+
+/// It computes all the time, so gdb stops it in the midst of something.
+#[test]
+fn a_process_that_is_attached_to_by_its_number_keeps_its_own_names_and_says_nothing() {
+    use breakroom_testkit::adapters::skipped;
+    if skipped("debugpy") || skipped("system-gdb") {
+        return;
+    }
+    let text = "x = 0\nprint('ready', flush=True)\nwhile True:\n    x = sum([i for i in range(50)])\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    let mut command = Command::new("python3");
+    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let mut talk = Talk::with(&Which::Ours);
+    talk.initialize();
+    talk.start("attach", json!({"processId": process.id()}), |talk| {
+        talk.breakpoints(&file, json!([{"line": 4}]));
+    });
+    let thread = talk.stopped();
+    let frame = talk.frame(&thread);
+    let names = "sorted(name for name in globals() if not name.startswith('__'))";
+    let names = talk.call("evaluate", json!({"expression": names, "frameId": frame}));
+    assert_eq!(names["body"]["result"], "['x']", "{names}");
+    talk.call("disconnect", json!({}));
+    assert_eq!(process.try_wait().unwrap(), None, "it lives on");
+    process.kill().unwrap();
+    let said = process.wait_with_output().unwrap().stderr;
+    assert_eq!(String::from_utf8_lossy(&said), "");
+}
+
+/// So it is when the attach was called off before the process came to it, or when the process is in a container.
+#[test]
+fn a_busy_process_lives_on_when_it_cannot_reach_its_debugger() {
+    use breakroom_testkit::adapters::skipped;
+    if skipped("debugpy") || skipped("system-gdb") {
+        return;
+    }
+    // What it answers is said outside of whatever interrupts it.
+    let text = "import signal\nasked = []\nsignal.signal(signal.SIGUSR1, lambda *_: asked.append(1))\nprint('ready', flush=True)\nwhile True:\n    x = sum([i for i in range(50)])\n    while asked: print('alive', flush=True); asked.pop()\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    let mut command = Command::new("python3");
+    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut said = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut complained = BufReader::new(process.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(said.next().as_deref(), Some("ready"));
+    let mut inject = Command::new("python3");
+    inject.args(["-c", include_str!("../../src/inject.py")]).arg(debugpy());
+    inject.args(["--connect", "127.0.0.1:1", "--pid", &process.id().to_string()]);
+    let inject = inject.stdin(Stdio::null()).output().unwrap();
+    assert!(inject.status.success(), "{inject:?}");
+    assert!(complained.any(|line| line.starts_with("Traceback")), "it is told why");
+    let process_id = rustix::process::Pid::from_child(&process);
+    rustix::process::kill_process(process_id, rustix::process::Signal::USR1).unwrap();
+    assert_eq!(said.next().as_deref(), Some("alive"));
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+/// Once there is a second interpreter in it, a process says of every thread that it holds Python's lock. Its main thread has
+/// nothing to run before the other ends.
+#[test]
+fn a_process_with_another_interpreter_is_reached_while_its_main_thread_waits() {
+    use breakroom_testkit::adapters::skipped;
+    if skipped("debugpy") || skipped("system-gdb") {
+        return;
+    }
+    let text = "import threading, time\ntry: import _interpreters\nexcept ImportError: import _xxsubinterpreters as _interpreters\nother = _interpreters.create()\ndef tick():\n    while True:\n        time.sleep(0.1)\nthread = threading.Thread(target=tick)\nthread.start()\nprint('ready', flush=True)\nthread.join()\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    let mut command = Command::new("python3");
+    command.arg(&file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let mut process = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let mut talk = Talk::with(&Which::Ours);
+    talk.initialize();
+    talk.start("attach", json!({"processId": process.id()}), |_| {});
+    let threads = talk.call("threads", Value::Null);
+    assert_eq!(threads["body"]["threads"].as_array().unwrap().len(), 2, "{threads}");
+    talk.call("disconnect", json!({}));
+    assert_eq!(process.try_wait().unwrap(), None, "it lives on");
+    process.kill().unwrap();
+    process.wait().unwrap();
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::talk::Talk;
+use crate::talk::{Talk, Which, output};
 use crate::{Folder, same};
 
 /// Starts itself, as often as its argument says.
@@ -66,6 +66,42 @@ fn children_and_their_children_are_announced_by_a_request() {
 fn children_and_their_children_are_announced_by_an_event() {
     let (_folder, file) = Folder::with("t.py", STARTS);
     same(|talk| family(talk, &file, false, 2));
+}
+
+/// What a client has for the program must not be sent to its child, which would refuse it.
+#[test]
+fn a_child_does_not_claim_to_take_input() {
+    if breakroom_testkit::adapters::skipped("debugpy") {
+        return;
+    }
+    let (_folder, file) = Folder::with("t.py", STARTS);
+    let mut talk = Talk::with(&Which::Ours);
+    let declared = json!({"supportsStartDebuggingRequest": true, "supportsBreakroomInput": true});
+    talk.initialize_with(declared.clone());
+    talk.start("launch", json!({"program": file, "console": "internalConsole", "args": ["1"]}), |_| {});
+    let announced = talk.event("startDebugging");
+    talk.answer(&announced, true);
+    let configuration = announced["arguments"]["configuration"].clone();
+    let port = configuration["connect"]["port"].as_u64().unwrap();
+    let mut child = Talk::to(u16::try_from(port).unwrap());
+    child.initialize_with(declared);
+    let claims = |talk: &Talk| json!(talk.heard).to_string().contains("\"supportsBreakroomInput\":true");
+    assert!(claims(&talk) && !claims(&child), "{:?}", child.heard);
+    child.seq_of_attach(configuration);
+    child.ended();
+    talk.ended();
+}
+
+/// A parent may read what its child prints.
+#[test]
+fn the_debugger_says_nothing_of_its_own_in_a_childs_output() {
+    if breakroom_testkit::adapters::skipped("debugpy") {
+        return;
+    }
+    let (_folder, file) = Folder::with("t.py", STARTS);
+    let heard = family(Talk::with(&Which::Ours), &file, true, 1);
+    let said: String = heard.iter().map(|heard| output(heard, "stderr")).collect();
+    assert_eq!(said, "");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! How sessions end, and that nothing is left of them.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use breakroom_testkit::wait;
@@ -90,12 +91,17 @@ fn a_session_that_never_began_ends_the_same() {
 #[test]
 fn a_program_that_is_killed_is_told_of() {
     let (_folder, file) = Folder::with("t.py", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n");
-    same(|mut talk: Talk| {
+    // They have different numbers for it, on purpose.
+    let codes = RefCell::new(Vec::new());
+    let compared = same(|mut talk: Talk| {
         talk.initialize();
         talk.start("launch", json!({"program": file, "console": "internalConsole"}), |_| {});
         talk.ended();
+        let exited = talk.heard.iter_mut().find(|message| message["event"] == "exited").unwrap();
+        codes.borrow_mut().push(exited["body"]["exitCode"].take());
         vec![std::mem::take(&mut talk.heard)]
     });
+    assert!(!compared || codes.into_inner() == [256 - 9, 128 + 9]);
 }
 
 #[test]

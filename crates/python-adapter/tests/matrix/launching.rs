@@ -222,3 +222,66 @@ fn an_adapter_that_the_launch_names_serves_it_instead_of_ours() {
         vec![std::mem::take(&mut talk.heard)]
     });
 }
+
+/// A client that cannot give any has its program find the end at once, as with debugpy's adapter.
+#[test]
+fn a_program_reads_what_its_client_gives_it() {
+    let text = "import sys\nname = input('name? ')\nprint('hello', name)\nprint(len(sys.stdin.read()))\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    let launch = json!({"program": file, "console": "internalConsole"});
+    let mut talk = Talk::with(&Which::Ours);
+    talk.initialize_with(json!({"supportsBreakroomInput": true}));
+    talk.start("launch", launch.clone(), |_| {});
+    assert_eq!(talk.call("breakroom/input", json!({"text": "Ann\n"}))["success"], true);
+    assert_eq!(talk.call("breakroom/input", json!({}))["success"], false);
+    assert_eq!(talk.call("breakroom/input", json!({"text": "abc", "end": true}))["success"], true);
+    assert_eq!(talk.call("breakroom/input", json!({"text": "x"}))["success"], false);
+    talk.ended();
+    assert_eq!(output(&talk.heard, "stdout"), "name? hello Ann\n3\n");
+
+    let mut other = Talk::with(&Which::Ours);
+    other.initialize();
+    other.start("launch", launch, |_| {});
+    other.ended();
+    assert!(output(&other.heard, "stderr").contains("EOFError"));
+}
+
+#[test]
+fn a_traceback_shows_the_programs_frames_only() {
+    let (_folder, file) = Folder::with("t.py", "def f():\n    raise ValueError('boom')\nf()\n");
+    let folder = file.parent().unwrap();
+    let code = "import sys; sys.path.insert(0, '.'); import t";
+    for (launch, first) in [
+        (json!({"program": file}), format!("  File \"{}\", line 3, in <module>", file.display())),
+        (
+            json!({"module": "t", "cwd": folder}),
+            format!("  File \"{}\", line 3, in <module>", file.display()),
+        ),
+        (json!({"code": code, "cwd": folder}), "  File \"<string>\", line 1, in <module>".to_owned()),
+    ] {
+        let mut talk = Talk::with(&Which::Ours);
+        talk.initialize();
+        let mut launch = launch;
+        launch["console"] = json!("internalConsole");
+        talk.start("launch", launch.clone(), |_| {});
+        talk.ended();
+        let printed = output(&talk.heard, "stderr");
+        let mut lines = printed.lines().skip_while(|line| !line.starts_with("Traceback"));
+        assert_eq!(lines.nth(1), Some(first.as_str()), "{launch}: {printed}");
+        assert!(
+            printed.ends_with("ValueError: boom\n") && !printed.contains("debugpy"),
+            "{launch}: {printed}"
+        );
+    }
+}
+
+#[test]
+fn a_port_that_the_network_could_reach_is_refused() {
+    let (_folder, file) = Folder::with("t.py", "print('x')\n");
+    let mut talk = Talk::with(&Which::Ours);
+    talk.initialize();
+    let launch = json!({"program": file, "console": "internalConsole", "debugAdapterHost": "0.0.0.0"});
+    let answer = talk.call("launch", launch);
+    assert!(answer["message"].as_str().unwrap().contains("use 127.0.0.1"), "{answer}");
+    talk.call("disconnect", json!({}));
+}

@@ -6,6 +6,7 @@ mod attaching;
 mod children;
 mod debugging;
 mod ending;
+mod idle;
 mod launching;
 mod same;
 mod strangers;

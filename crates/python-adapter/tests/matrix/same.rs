@@ -14,6 +14,9 @@ const OUR_OWN: &str = "debugpySockets";
 /// Numbers of processes and ports.
 const NUMBERS: [&str; 5] = ["systemProcessId", "subProcessId", "port", "pid", "ppid"];
 
+/// What debugpy's launcher tells of SIGINT, SIGKILL and SIGTERM, and ours tells as a shell does.
+const SIGNALS: [(i64, i64); 3] = [(256 - 2, 128 + 2), (256 - 9, 128 + 9), (256 - 15, 128 + 15)];
+
 pub struct Said {
     pub in_order: Vec<Value>,
     pub whenever: Vec<String>,
@@ -38,10 +41,32 @@ impl Said {
             in_order: in_order.map(plain).collect(),
             whenever,
             stdout: lines(&output(heard, "stdout")),
-            stderr: lines(&output(heard, "stderr")),
+            stderr: lines(&without_debugger(&output(heard, "stderr"))),
         }
     }
 }
+
+/// Ours leaves the debugger's own frames out of tracebacks, and debugpy's does not.
+fn without_debugger(text: &str) -> String {
+    let own = |line: &str| line.contains("/debugpy/") || line.contains("runpy");
+    let mut dropped = false;
+    let kept = text.lines().filter(|line| {
+        dropped = match line.starts_with("  File ") {
+            true => own(line),
+            false => dropped && line.starts_with("    "),
+        };
+        !dropped
+    });
+    kept.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// What debugpy says in a child's output and ours keeps it from saying, which has a test of its own.
+const FROZEN: [&str; 4] = [
+    "Debugger warning: It seems that frozen modules are being used, which may",
+    "make the debugger miss breakpoints. Please pass -Xfrozen_modules=off",
+    "to python to disable frozen modules.",
+    "Note: Debugging will proceed. Set PYDEVD_DISABLE_FILE_VALIDATION=1 to disable this validation.",
+];
 
 /// What a program prints and what a log point says come in any order. debugpy's own warnings begin with the time, and it
 /// is found by a path that leads through its adapter.
@@ -54,6 +79,7 @@ fn lines(text: &str) -> Vec<String> {
         }
     };
     let mut lines: Vec<String> = text.lines().map(plain).collect();
+    lines.retain(|line| !FROZEN.contains(&line.as_str()));
     lines.sort();
     lines
 }
@@ -68,6 +94,11 @@ fn plain(message: &Value) -> Value {
             .contains(&true)
     {
         message["message"] = json!("WORDS");
+    }
+    if message["event"] == "exited"
+        && let Some((_, ours)) = SIGNALS.iter().find(|(stock, _)| message["body"]["exitCode"] == *stock)
+    {
+        message["body"]["exitCode"] = json!(ours);
     }
     walk(&mut message);
     message
