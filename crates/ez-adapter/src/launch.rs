@@ -150,10 +150,10 @@ fn surroundings(launch: &Launch) -> Result<Surroundings, String> {
     Ok(surroundings)
 }
 
-/// Each error goes to the client with its place; the failure names the first.
+/// Of several errors each goes to the client with its place, and the failure names the first. One is told by that alone.
 fn refuse(channel: &Channel, program: &Path, broken: &Broken) -> String {
     let errors: Vec<&Diagnostic> = broken.diagnostics.errors().collect();
-    for error in &errors {
+    for error in errors.iter().filter(|_| errors.len() > 1) {
         tell(channel, "important", &broken.sources, error);
     }
     let Some(first) = errors.first() else { return format!("{} cannot be loaded", program.display()) };

@@ -103,7 +103,8 @@ pub fn ended(session: &mut Session, code: Option<i32>) {
     }
     session.phase = Phase::Over;
     if let Some(code) = code {
-        session.channel.event("exited", json!({"exitCode": code}));
+        // As the system has it: nobody learns more of an end than a byte.
+        session.channel.event("exited", json!({"exitCode": code & 0xFF}));
     }
     session.channel.event("terminated", json!({}));
 }

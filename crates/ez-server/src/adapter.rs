@@ -25,7 +25,7 @@ use breakpoints::{Setting, Table};
 use ending::End;
 use inspect::Inquiry;
 use launching::{Stage, Starting};
-use running::Run;
+use running::{Run, Toward};
 
 /// EZ programs have one thread, and the protocol has no name for it.
 const THREAD: i64 = 1;
@@ -60,6 +60,7 @@ enum State {
     /// The client sets its breakpoints. A server that went ahead has stopped already.
     Configuring {
         at: Option<Location>,
+        stops: u32,
     },
     Running(Run),
     Stopped {
@@ -116,8 +117,12 @@ impl<W: Write> Adapter<W> {
     pub fn run(mut self) -> Result<(), ServeError> {
         loop {
             let incoming = match self.next_deadline() {
-                // Looked at before the inbox: a program that prints without end must not keep its own end off.
-                Some(deadline) if deadline <= Instant::now() => None,
+                // Looked at before the inbox: a program that prints without end must not keep its own end off. But what
+                // it printed before it ended may have waited for us, or for the client, longer than that.
+                Some(deadline) if deadline <= Instant::now() => match self.end.may_have_left_words() {
+                    true => self.inbox.try_recv().ok(),
+                    false => None,
+                },
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     match self.inbox.recv_timeout(left) {
@@ -147,6 +152,11 @@ impl<W: Write> Adapter<W> {
     }
 
     fn on(&mut self, incoming: Incoming) -> Done {
+        match &incoming {
+            Incoming::Said { length, .. } => self.end.heard(*length),
+            Incoming::Printed { text, .. } => self.end.heard(text.len()),
+            _ => {}
+        }
         match incoming {
             Incoming::Request(request) => match request.command.as_str() {
                 "terminate" => self.terminate(&request),
@@ -276,6 +286,7 @@ impl<W: Write> Adapter<W> {
     fn next_deadline(&self) -> Option<Instant> {
         let starting = match &self.state {
             State::Starting(starting) => Some(starting.until),
+            State::Running(Run { toward: Toward::SecondStop { until }, .. }) => Some(*until),
             _ => None,
         };
         let pause = match &self.job {
@@ -295,8 +306,12 @@ impl<W: Write> Adapter<W> {
         if self.end.give_up_at.is_some_and(|at| at <= now) {
             return self.finish();
         }
-        if matches!(&self.state, State::Starting(starting) if starting.until <= now) {
-            return self.started_or_not();
+        match &self.state {
+            State::Starting(starting) if starting.until <= now => return self.started_or_not(),
+            State::Running(Run { toward: Toward::SecondStop { until }, .. }) if *until <= now => {
+                self.go_to_breakpoint();
+            }
+            _ => {}
         }
         match self.job.take() {
             Some(Job::Pause { request, until }) if until <= now => {

@@ -3,6 +3,7 @@
 //! One stack of values for all calls: a callee's registers begin with the arguments that its caller put there.
 //! No call of the program is a call of Rust's, so the machine can return at any instruction and lose nothing.
 
+mod arithmetic;
 mod calls;
 mod comparing;
 mod convert;
@@ -14,6 +15,7 @@ mod making;
 mod places;
 mod registers;
 mod run;
+mod stopping;
 mod templates;
 mod values;
 mod view;
@@ -29,7 +31,7 @@ use crate::library::random::Random;
 use crate::value::Value;
 use crate::world::World;
 use history::History;
-use run::Stopped;
+use stopping::Stopped;
 pub use view::FrameView;
 
 /// Why the machine stands still.
@@ -175,7 +177,7 @@ impl Machine {
     pub fn run(&mut self) -> Halt {
         match self.history.is_some() {
             true => self.run_traced(&mut Untraced),
-            false => self.run_as::<{ run::FAST }>(&mut Untraced),
+            false => self.run_as::<{ stopping::FAST }>(&mut Untraced),
         }
     }
 
@@ -183,8 +185,8 @@ impl Machine {
     pub fn run_traced(&mut self, tracer: &mut dyn Tracer) -> Halt {
         self.return_to_present();
         match self.history.is_some() {
-            true => self.run_as::<{ run::LOGGED }>(tracer),
-            false => self.run_as::<{ run::TRACED }>(tracer),
+            true => self.run_as::<{ stopping::LOGGED }>(tracer),
+            false => self.run_as::<{ stopping::TRACED }>(tracer),
         }
     }
 

@@ -11,8 +11,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_hub::{
-    Context, Door, Link, LinkError, Passable, PeerAccess, Purpose, connect_or_start, locate, passable,
-    run_private,
+    Context, Link, LinkError, Newcomer, Passable, PeerAccess, Process, Purpose, connect_or_start, locate,
+    passable, run_private,
 };
 
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ pub fn run(options: Options) -> Result<(), DoorError> {
             let output = clone(io::stdout().as_fd().try_clone_to_owned())?;
             let Passable { input, output, relayed } = passable(input, output)
                 .map_err(|source| io_error("stdin or stdout cannot be used", source))?;
-            let served = serve(&options, input, output, PeerAccess::SameUser);
+            let served = serve_in(&options, input, output, PeerAccess::SameUser, Process::ItsOwn);
             relayed.finish();
             served
         }
@@ -92,24 +92,34 @@ pub fn serve(
     output: OwnedFd,
     access: PeerAccess,
 ) -> Result<(), DoorError> {
+    serve_in(options, input, output, access, Process::Shared)
+}
+
+fn serve_in(
+    options: &Options,
+    input: OwnedFd,
+    output: OwnedFd,
+    access: PeerAccess,
+    process: Process,
+) -> Result<(), DoorError> {
     let purpose = match options.session.clone() {
         Session::New { engine } => Purpose::Start { engine, access },
         Session::Live { wanted } => Purpose::Join { session: locate(wanted)?, access },
     };
-    let door = Door { input, output, control: None, purpose };
+    let newcomer = Newcomer { input, output, control: None, purpose };
     let context = Context::of_this_process();
-    let door = match options.hub {
-        Hub::Private => door,
-        Hub::Daemon => match Link::hand_over(connect_or_start(&options.executable)?, door, &context) {
+    let newcomer = match options.hub {
+        Hub::Private => newcomer,
+        Hub::Daemon => match Link::hand_over(connect_or_start(&options.executable)?, newcomer, &context) {
             Ok(link) => return link.wait().map_or(Ok(()), |reason| Err(DoorError::Lost(reason))),
-            Err(LinkError::OtherWorld(door)) => {
+            Err(LinkError::OtherWorld(newcomer)) => {
                 tracing::info!("the hub runs in another namespace, so this session gets one of its own");
-                *door
+                *newcomer
             }
             Err(error) => return Err(error.into()),
         },
     };
-    run_private(door, context, options.executable.clone())
+    run_private(newcomer, context, options.executable.clone(), process)
         .map_err(|source| io_error("the session failed", source))
 }
 

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use breakroom_client::Client;
-use breakroom_client::model;
+use breakroom_client::breakpoints::{Group, Terms};
+use breakroom_client::{Client, model};
 use serde_json::{Value, json};
 
-use crate::command::{Spot, Terms};
+use crate::command::Spot;
 use crate::event::Event;
 use crate::failure::{Failure, cannot};
 use crate::files::{Files, location};
@@ -42,14 +42,6 @@ enum Target {
     Line { path: String, spelled: String, line: i64 },
     Function(String),
     Data { name: String, data: String, access: Option<String> },
-}
-
-/// What one request to the debugger covers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    File(String),
-    Functions,
-    Data,
 }
 
 impl Target {
@@ -235,14 +227,7 @@ impl Breakpoints {
             return Ok(complaints);
         }
         let wanted: Vec<Value> = members.iter().map(|breakpoint| breakpoint.request()).collect();
-        let (request, arguments) = match group {
-            Group::File(path) => {
-                let source = json!({"name": model::file_name(path), "path": path});
-                ("setBreakpoints", json!({"source": source, "breakpoints": wanted}))
-            }
-            Group::Functions => ("setFunctionBreakpoints", json!({"breakpoints": wanted})),
-            Group::Data => ("setDataBreakpoints", json!({"breakpoints": wanted})),
-        };
+        let (request, arguments) = group.request(wanted);
         let body = link.ask_quietly(request, arguments)?;
         // The answer may be shorter than the request.
         let answers = body["breakpoints"].as_array().cloned().unwrap_or_default();
@@ -297,12 +282,7 @@ impl Breakpoint {
                 None => json!({"dataId": data}),
             },
         };
-        let Terms { condition, hits, log } = &self.terms;
-        for (key, term) in [("condition", condition), ("hitCondition", hits), ("logMessage", log)] {
-            if let Some(term) = term {
-                request[key] = term.as_str().into();
-            }
-        }
+        self.terms.add_to(&mut request);
         request
     }
 

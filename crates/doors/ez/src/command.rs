@@ -5,6 +5,7 @@
 
 mod fields;
 
+use breakroom_client::breakpoints::Terms;
 use serde_json::Value;
 
 use fields::Fields;
@@ -48,14 +49,6 @@ pub enum Resume {
 pub enum Spot {
     Line { file: String, line: i64 },
     Function(String),
-}
-
-/// When a breakpoint counts, and what it says instead of stopping.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
-    pub condition: Option<String>,
-    pub hits: Option<String>,
-    pub log: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -144,7 +144,11 @@ impl Door {
             },
             (Happening::Answered(id), State::Live(live)) => live.take_in_value(&mut self.link, id)?,
             (
-                Happening::Event(_) | Happening::Answered(_) | Happening::Interrupt | Happening::Typed(_),
+                Happening::Event(_)
+                | Happening::Answered(_)
+                | Happening::Interrupt
+                | Happening::Leave
+                | Happening::Typed(_),
                 _,
             ) => {}
         }

@@ -25,7 +25,9 @@ impl From<Error> for Failure {
             Error::Silent { patience, .. } => {
                 Failure::Refused(format!("the debugger has not answered for {} s", patience.as_secs()))
             }
-            Error::Disconnected { .. } | Error::Send { .. } => Failure::Lost(error.to_string()),
+            Error::Disconnected { .. } | Error::Send { .. } | Error::Left { .. } => {
+                Failure::Lost(error.to_string())
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use breakroom_client::model::{self, Source};
-use breakroom_client::{Happening, LAUNCH_PATIENCE, Request, introduction};
+use breakroom_client::{Happening, LAUNCH_PATIENCE, Request, exception_filters, introduction};
 use serde_json::{Value, json};
 
 use crate::Connection;
@@ -109,7 +109,7 @@ impl Door {
         let command = request.command();
         let launch = link.client.send(command, arguments)?;
         let mut launched = None;
-        link.until("initialized", LAUNCH_PATIENCE, |client| {
+        let is_over = link.until("initialized", LAUNCH_PATIENCE, |client| {
             // First, because looking for it may take the answer in, and then nothing more might come.
             let is_ready = client.take(|happening| happening.is_event("initialized")).is_some();
             if launched.is_none() {
@@ -117,12 +117,18 @@ impl Door {
             }
             // A failed launch is never followed by `initialized`.
             let failed = matches!(launched, Some(Err(_)));
-            (failed || is_ready).then_some(())
+            let ended = |happening: &Happening| happening.is_event("terminated");
+            // Nor is one whose program cannot be compiled.
+            let is_over = !is_ready && launched.is_some() && client.waiting().any(ended);
+            (failed || is_ready || is_over).then_some(is_over)
         })?;
         if let Some(answer) = &mut launched
             && answer.is_err()
         {
             std::mem::replace(answer, Ok(Value::Null))?;
+        }
+        if is_over {
+            return Ok(Vec::new());
         }
         let complaints = plan.breakpoints.send_all(link)?;
         let filters = exception_filters(link.client.capability("exceptionBreakpointFilters"));
@@ -164,6 +170,7 @@ impl Door {
                 Happening::Event(_)
                 | Happening::Answered(_)
                 | Happening::Interrupt
+                | Happening::Leave
                 | Happening::Typed(_)
                 | Happening::Disconnected { .. } => {}
             }
@@ -183,38 +190,4 @@ pub fn finding(plan: &mut Plan, body: &Value) -> Option<Event> {
     let column = model::integer(&body["column"]).unwrap_or(1);
     let message = body["output"].as_str().unwrap_or_default().trim_end();
     Some(Event::new("error").with("message", message).object("location", location(&file, line, column)))
-}
-
-/// The filters that a debugger has on by itself; if there are none, those for what nobody catches.
-fn exception_filters(known: &Value) -> Vec<String> {
-    let known = model::list(known, |filter| {
-        let is_default = filter["default"] == Value::Bool(true);
-        Some((filter["filter"].as_str()?.to_owned(), is_default))
-    });
-    let chosen = |wanted: &dyn Fn(&(String, bool)) -> bool| -> Vec<String> {
-        known.iter().filter(|filter| wanted(filter)).map(|(name, _)| name.clone()).collect()
-    };
-    let defaults = chosen(&|(_, is_default)| *is_default);
-    if !defaults.is_empty() {
-        return defaults;
-    }
-    let ends_the_program = |name: &str| name.contains("uncaught") || name.contains("unhandled");
-    chosen(&|(name, _)| ends_the_program(&name.to_lowercase()) && !name.to_lowercase().starts_with("user"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exceptions_that_end_the_program_are_asked_for() {
-        let python = json!([
-            {"filter": "raised", "default": false}, {"filter": "uncaught", "default": true},
-            {"filter": "userUnhandled", "default": false},
-        ]);
-        assert_eq!(exception_filters(&python), ["uncaught"]);
-        let silent = json!([{"filter": "all"}, {"filter": "Unhandled"}, {"filter": "userUnhandled"}]);
-        assert_eq!(exception_filters(&silent), ["Unhandled"]);
-        assert!(exception_filters(&Value::Null).is_empty());
-    }
 }

@@ -259,7 +259,7 @@ fn is_over(link: &mut Link, thread: ThreadId) -> bool {
             }
         }
         Happening::Disconnected { .. } => true,
-        Happening::Answered(_) | Happening::Interrupt | Happening::Typed(_) => false,
+        Happening::Answered(_) | Happening::Interrupt | Happening::Leave | Happening::Typed(_) => false,
     })
 }
 

@@ -19,6 +19,8 @@ const TO_LEAVE: Duration = Duration::from_secs(1);
 const TO_GO: Duration = Duration::from_millis(250);
 /// For streams that somebody outside the killed group still holds open.
 const TO_FALL_SILENT: Duration = Duration::from_secs(1);
+/// More than this cannot wait in the streams of a server that has ended: somebody else writes to them.
+const MOST_LEFT: usize = 4 << 20;
 const STREAMS: u32 = 2;
 /// How much of what the server wrote to stderr is told with a failed launch.
 const REMEMBERED_LINES: usize = 20;
@@ -29,8 +31,10 @@ pub(super) struct End {
     /// As the server said it.
     pub exit_code: Option<i64>,
     pub kill_at: Option<Instant>,
-    /// Set when the process has ended.
+    /// Set when the process has ended, and put off by all that still comes.
     pub give_up_at: Option<Instant>,
+    /// How much has come since.
+    heard: usize,
     streams_ended: u32,
     wish: Wish,
     stderr: VecDeque<String>,
@@ -55,6 +59,19 @@ impl End {
     fn kill_within(&mut self, time: Duration) {
         let at = soon(time);
         self.kill_at = Some(self.kill_at.map_or(at, |before| before.min(at)));
+    }
+
+    /// Whether what comes now may still be the server's, which has ended.
+    pub fn may_have_left_words(&self) -> bool {
+        self.give_up_at.is_some() && self.heard <= MOST_LEFT
+    }
+
+    /// Something of the server's streams.
+    pub fn heard(&mut self, length: usize) {
+        if self.may_have_left_words() {
+            self.heard += length;
+            self.give_up_at = Some(soon(TO_FALL_SILENT));
+        }
     }
 
     pub fn stream_ended(&mut self) {
@@ -159,5 +176,89 @@ impl<W: Write> Adapter<W> {
             None => return Ok(()),
         };
         self.client.fail(&request, "the program has ended")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::adapter::Incoming;
+    use crate::adapter::running::{Run, Toward};
+    use crate::event::Category;
+
+    /// A client that stops reading for a while when it is told something.
+    #[derive(Clone, Default)]
+    struct SlowClient {
+        read: Arc<Mutex<String>>,
+        slow_at: &'static str,
+        gone_at: &'static str,
+    }
+
+    impl Write for SlowClient {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            self.read.lock().unwrap().push_str(&text);
+            if !self.slow_at.is_empty() && text.contains(self.slow_at) {
+                std::thread::sleep(TO_FALL_SILENT + Duration::from_millis(200));
+            }
+            match !self.gone_at.is_empty() && text.contains(self.gone_at) {
+                true => Err(std::io::ErrorKind::BrokenPipe.into()),
+                false => Ok(bytes.len()),
+            }
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// An adapter whose program runs, with the end of its client's stream that must be kept.
+    fn running(client: &SlowClient) -> (Adapter<SlowClient>, std::io::PipeWriter) {
+        let (input, keep) = std::io::pipe().unwrap();
+        let mut adapter = Adapter::new(input, client.clone(), Vec::new());
+        adapter.state = State::Running(Run { toward: Toward::Anything, from: None });
+        (adapter, keep)
+    }
+
+    fn printed(text: &str) -> Incoming {
+        Incoming::Printed { category: Category::Stdout, text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_client_that_reads_slowly_hears_all_that_was_printed_before_the_end() {
+        let client = SlowClient { slow_at: "first", ..SlowClient::default() };
+        let (adapter, _keep) = running(&client);
+        let disconnect = Request { seq: 1, command: "disconnect".into(), arguments: json!({}) };
+        for incoming in [
+            Incoming::ServerExited,
+            printed("first"),
+            printed("second"),
+            printed("last"),
+            Incoming::StreamEnded,
+            Incoming::StreamEnded,
+            Incoming::Request(disconnect),
+        ] {
+            adapter.outbox.send(incoming).unwrap();
+        }
+        adapter.run().unwrap();
+        let read = client.read.lock().unwrap();
+        let places = ["first", "second", "last", "exited", "terminated"].map(|word| read.find(word));
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{read}");
+    }
+
+    #[test]
+    fn somebody_who_writes_to_the_streams_without_end_does_not_keep_the_end_off() {
+        let client = SlowClient { gone_at: "terminated", ..SlowClient::default() };
+        let (adapter, _keep) = running(&client);
+        let outbox = adapter.outbox.clone();
+        let stranger = std::thread::spawn(move || {
+            let _ = outbox.send(Incoming::ServerExited);
+            let text = "x".repeat(64 << 10);
+            while outbox.send(printed(&text)).is_ok() {}
+        });
+        assert!(adapter.run().is_err(), "the client has left when it was told the end");
+        stranger.join().unwrap();
     }
 }

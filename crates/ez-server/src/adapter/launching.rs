@@ -18,7 +18,7 @@ use crate::server::{Server, Start};
 /// For the server to read and check the program.
 const TO_BEGIN: Duration = Duration::from_secs(30);
 /// From the first stop that nobody asked for to the second.
-const TO_STOP_AGAIN: Duration = Duration::from_secs(2);
+pub(super) const TO_STOP_AGAIN: Duration = Duration::from_secs(2);
 /// For all the errors in the program, after the first.
 const TO_SAY_ALL: Duration = Duration::from_millis(300);
 /// How many stops a server that runs ahead makes.
@@ -166,14 +166,16 @@ impl<W: Write> Adapter<W> {
         if self.stage.stop_on_entry && starting.stops == 0 {
             self.tell("start", json!({}));
         }
-        self.state = State::Configuring { at: starting.at };
+        // Of one that stopped once, and not again in the time it had, no second stop is to come.
+        let stops = if starting.stops == 0 { 0 } else { STOPS_AHEAD };
+        self.state = State::Configuring { at: starting.at, stops };
         self.client.respond(&starting.request, json!({}))?;
         self.client.event("initialized", json!({}))
     }
 
     pub(super) fn configuration_done(&mut self, request: &Request) -> Done {
-        let at = match &mut self.state {
-            State::Configuring { at } => at.take(),
+        let (at, stops) = match &mut self.state {
+            State::Configuring { at, stops } => (at.take(), *stops),
             State::Fresh => return self.client.fail(request, "nothing was launched yet"),
             _ => return self.client.respond(request, json!({})),
         };
@@ -181,6 +183,10 @@ impl<W: Write> Adapter<W> {
         match (at, self.stage.stop_on_entry) {
             (Some(at), true) => self.stop("entry", at),
             (Some(at), false) if self.breakpoints.is_at(&at) => self.stop("breakpoint", at),
+            (Some(_), false) if stops < STOPS_AHEAD => {
+                self.await_second_stop();
+                Ok(())
+            }
             (Some(_), false) => {
                 self.go_to_breakpoint();
                 Ok(())

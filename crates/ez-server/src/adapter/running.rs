@@ -4,10 +4,11 @@
 //! program where it was, and the client is told that it stopped there.
 
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::launching::TO_STOP_AGAIN;
 use super::{Adapter, Done, Job, State, THREAD, soon};
 use crate::dap::Request;
 use crate::event::{Location, Problem, Reason};
@@ -29,6 +30,11 @@ pub(super) enum Toward {
     Entry,
     /// Nobody wants the entry: a stop that is no breakpoint is passed.
     PastEntry,
+    /// It has stopped there, and until then it may do so once more. Told to go on between the two, a server that runs
+    /// ahead keeps that for later and would not stay at the breakpoint.
+    SecondStop {
+        until: Instant,
+    },
     /// It was told to go on. What is no breakpoint was said before the server heard that; told twice, it would not stay
     /// at the breakpoint.
     Breakpoint,
@@ -42,8 +48,9 @@ impl<W: Write> Adapter<W> {
                 starting.stopped(at);
                 self.begin_if_ready()
             }
-            State::Configuring { at: place } => {
+            State::Configuring { at: place, stops } => {
                 *place = Some(at);
+                *stops += 1;
                 Ok(())
             }
             State::Running(run) => {
@@ -67,8 +74,15 @@ impl<W: Write> Adapter<W> {
         }
         let is_breakpoint = reason == Reason::Breakpoint || self.breakpoints.is_at(&at);
         match toward {
-            Toward::PastEntry | Toward::Breakpoint if is_breakpoint => self.stop("breakpoint", at),
-            Toward::PastEntry => {
+            Toward::PastEntry | Toward::SecondStop { .. } | Toward::Breakpoint if is_breakpoint => {
+                self.stop("breakpoint", at)
+            }
+            // One that keeps to the document says so, and stops there once.
+            Toward::PastEntry if reason != Reason::Entry => {
+                self.await_second_stop();
+                Ok(())
+            }
+            Toward::PastEntry | Toward::SecondStop { .. } => {
                 self.go_to_breakpoint();
                 Ok(())
             }
@@ -76,6 +90,11 @@ impl<W: Write> Adapter<W> {
             Toward::Entry if reason != Reason::Breakpoint => self.stop("entry", at),
             Toward::Entry | Toward::Anything => self.stop(name(reason), at),
         }
+    }
+
+    pub(super) fn await_second_stop(&mut self) {
+        let toward = Toward::SecondStop { until: soon(TO_STOP_AGAIN) };
+        self.state = State::Running(Run { toward, from: None });
     }
 
     pub(super) fn go_to_breakpoint(&mut self) {

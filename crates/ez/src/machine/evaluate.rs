@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::run::{self, Stopped};
+use super::stopping::{self, Stopped};
 use super::{Evaluation, Frame, Leaving, Machine, faults};
 use crate::fault::Fault;
 use crate::hir::{self, FunctionId};
@@ -52,9 +52,9 @@ impl Machine {
     fn run_evaluation(&mut self, slots: usize, urgent: &mut dyn FnMut() -> bool) -> Result<Value, Fault> {
         loop {
             let stopped = match (self.in_past(), self.history.is_some()) {
-                (true, _) => self.execute::<{ run::GUARDED }>(None, true),
-                (false, true) => self.execute::<{ run::LOGGED }>(None, true),
-                (false, false) => self.execute::<{ run::FAST }>(None, true),
+                (true, _) => self.execute::<{ stopping::GUARDED }>(None, true),
+                (false, true) => self.execute::<{ stopping::LOGGED }>(None, true),
+                (false, false) => self.execute::<{ stopping::FAST }>(None, true),
             };
             match stopped {
                 Stopped::Returned => return Ok(std::mem::take(&mut self.stack[slots])),

@@ -8,12 +8,10 @@ use std::rc::Rc;
 
 use super::places::{Link, follow, no_such_part, put};
 use super::values;
-use crate::code::{Function, NativeSite, Register};
+use crate::code::{NativeSite, Register};
 use crate::fault::Fault;
-use crate::hir::BinaryOperator;
 use crate::library::{Call, Trouble};
-use crate::types::IntKind;
-use crate::value::{Map, Struct, Text, Value, int};
+use crate::value::{Map, Struct, Text, Value};
 
 #[inline(always)]
 pub(super) fn set_int(place: &mut Value, number: i64) {
@@ -32,7 +30,7 @@ pub(super) fn set_bool(place: &mut Value, yes: bool) {
 }
 
 #[inline(always)]
-fn set_float(place: &mut Value, number: f64) {
+pub(super) fn set_float(place: &mut Value, number: f64) {
     match place {
         Value::Float(old) => *old = number,
         other => become_float(other, number),
@@ -179,91 +177,6 @@ pub(super) fn done(registers: &mut [Value], at: Register, variables: Register) {
 pub(super) fn take_all(registers: &mut [Value], first: Register, count: u16) -> impl Iterator<Item = Value> {
     let first = usize::from(first);
     registers[first..first + usize::from(count)].iter_mut().map(std::mem::take)
-}
-
-/// `checked` is the operator for numbers of 64 bits.
-#[inline(always)]
-pub(super) fn int(
-    registers: &mut [Value],
-    [to, left, right]: [Register; 3],
-    checked: impl Fn(i64, i64) -> Option<i64>,
-    operator: BinaryOperator,
-) -> Result<(), Fault> {
-    let plain = match (&registers[left as usize], &registers[right as usize]) {
-        (Value::Int(left), Value::Int(right)) => checked(*left, *right),
-        _ => None,
-    };
-    match plain {
-        Some(number) => set_int(&mut registers[to as usize], number),
-        None => slow_int(registers, [to, left, right], operator)?,
-    }
-    Ok(())
-}
-
-#[cold]
-#[inline(never)]
-fn slow_int(
-    registers: &mut [Value],
-    [to, left, right]: [Register; 3],
-    operator: BinaryOperator,
-) -> Result<(), Fault> {
-    let result =
-        int::calculate(operator, IntKind::Int, &registers[left as usize], &registers[right as usize])?;
-    registers[to as usize] = result;
-    Ok(())
-}
-
-/// The same with a number that is part of the instruction.
-#[inline(always)]
-pub(super) fn small(
-    registers: &mut [Value],
-    [to, left]: [Register; 2],
-    value: i64,
-    checked: impl Fn(i64, i64) -> Option<i64>,
-    operator: BinaryOperator,
-) -> Result<(), Fault> {
-    let plain = match &registers[left as usize] {
-        Value::Int(left) => checked(*left, value),
-        _ => None,
-    };
-    match plain {
-        Some(number) => set_int(&mut registers[to as usize], number),
-        None => slow_small(registers, to, left, value, operator)?,
-    }
-    Ok(())
-}
-
-#[cold]
-#[inline(never)]
-fn slow_small(
-    registers: &mut [Value],
-    to: Register,
-    left: Register,
-    value: i64,
-    operator: BinaryOperator,
-) -> Result<(), Fault> {
-    let result = int::calculate(operator, IntKind::Int, &registers[left as usize], &Value::Int(value))?;
-    registers[to as usize] = result;
-    Ok(())
-}
-
-#[inline(always)]
-pub(super) fn float(
-    registers: &mut [Value],
-    [to, left, right]: [Register; 3],
-    plain: impl Fn(f64, f64) -> f64,
-    operator: BinaryOperator,
-) -> Result<(), Fault> {
-    if let (Value::Float(left), Value::Float(right)) = (&registers[left as usize], &registers[right as usize])
-        && let result = plain(*left, *right)
-        && result.is_finite()
-    {
-        set_float(&mut registers[to as usize], result);
-        return Ok(());
-    }
-    let result = values::float(operator, &registers[left as usize], &registers[right as usize])?;
-    registers[to as usize] = result;
-    Ok(())
 }
 
 /// A part of what a variable or temporary holds. The temporary is given up.
@@ -445,13 +358,4 @@ pub(super) fn look(
     done(registers, right, variables);
     set(&mut registers[to as usize], answer);
     Ok(())
-}
-
-/// An integer among the constants.
-#[inline(always)]
-pub(super) fn whole(function: &Function, constant: u16) -> i64 {
-    match function.constants[constant as usize] {
-        Value::Int(number) => number,
-        _ => 0,
-    }
 }

@@ -3,41 +3,23 @@
 //! There is one source of it for all ways to run: what a plain run does not need is not compiled into it. Registers are a
 //! window of the stack that is looked up once for each call. What is long, or rare, is done elsewhere.
 
-use std::ops::{Add, Div, Mul, Sub};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::arithmetic::{float, int, small, whole};
 use super::comparing::{compare, is_above, is_at_most, is_below, is_less, is_number, is_same};
 use super::places::{self, Link, put};
 use super::registers::{
-    add_to_key, append, clear, concatenate, copy, copy_from, done, element, float, int, letter, look, own,
-    part, set, set_bool, set_element, set_element_constant, set_int, set_key, set_nil, small, whole,
+    add_to_key, append, clear, concatenate, copy, copy_from, done, element, letter, look, own, part, set,
+    set_bool, set_element, set_element_constant, set_int, set_key, set_nil,
 };
-use super::{Flow, Frame, Leaving, Machine, Tracer, convert, faults, making, templates, values};
+use super::stopping::{GUARDED, LOGGED, Stopped, TRACED, attend, stopped_by};
+use super::{Frame, Leaving, Machine, Tracer, convert, faults, making, templates, values};
 use crate::code::{Function, Op};
-use crate::fault::Fault;
-use crate::hir::{BinaryOperator, FunctionId};
-use crate::library::Trouble;
+use crate::hir::BinaryOperator::{Add, Divide, Multiply, Remainder, Subtract};
+use crate::hir::FunctionId;
 use crate::value::{self, Value};
-
-/// Nothing but the program.
-pub(super) const FAST: u8 = 0;
-/// The tracer is asked.
-pub(super) const TRACED: u8 = 1;
-/// The tracer is asked, and everything is kept that would be lost.
-pub(super) const LOGGED: u8 = 2;
-/// Nothing outside of the evaluation may be changed.
-pub(super) const GUARDED: u8 = 3;
-
-pub(super) enum Stopped {
-    /// The last frame has returned.
-    Returned,
-    Statement,
-    Attention,
-    Fault(Fault),
-    Exit(i32),
-}
 
 macro_rules! attempt {
     ($result:expr) => {
@@ -104,23 +86,27 @@ impl Machine {
                         set(&mut at!($register), value);
                     }};
                 }
-                macro_rules! go_back {
-                    ($target:expr) => {{
-                        if attention.load(Relaxed) {
-                            break attend();
+                macro_rules! jump {
+                    ($target:expr, $condition:expr) => {
+                        if $condition {
+                            if attention.load(Relaxed) {
+                                break attend();
+                            }
+                            pc = $target as usize;
+                            continue;
                         }
-                        pc = $target;
-                        continue;
-                    }};
+                    };
                 }
                 macro_rules! branch {
-                    ($by:expr) => {{
-                        if $by < 0 && attention.load(Relaxed) {
-                            break attend();
+                    ($by:expr, $condition:expr) => {
+                        if $condition {
+                            if $by < 0 && attention.load(Relaxed) {
+                                break attend();
+                            }
+                            pc = pc.wrapping_add_signed($by as isize);
+                            continue;
                         }
-                        pc = pc.wrapping_add_signed($by as isize);
-                        continue;
-                    }};
+                    };
                 }
                 macro_rules! resume {
                     ($after:expr) => {{
@@ -181,86 +167,38 @@ impl Machine {
                         self.globals[global as usize] = own(registers, from, variables)
                     }
 
-                    Op::AddInt { to, left, right } => {
-                        attempt!(int(registers, [to, left, right], i64::checked_add, BinaryOperator::Add))
-                    }
+                    Op::AddInt { to, left, right } => attempt!(int(registers, Add, [to, left, right])),
                     Op::SubtractInt { to, left, right } => {
-                        attempt!(int(
-                            registers,
-                            [to, left, right],
-                            i64::checked_sub,
-                            BinaryOperator::Subtract
-                        ))
+                        attempt!(int(registers, Subtract, [to, left, right]))
                     }
                     Op::MultiplyInt { to, left, right } => {
-                        attempt!(int(
-                            registers,
-                            [to, left, right],
-                            i64::checked_mul,
-                            BinaryOperator::Multiply
-                        ))
+                        attempt!(int(registers, Multiply, [to, left, right]))
                     }
-                    Op::DivideInt { to, left, right } => {
-                        attempt!(int(registers, [to, left, right], i64::checked_div, BinaryOperator::Divide))
-                    }
+                    Op::DivideInt { to, left, right } => attempt!(int(registers, Divide, [to, left, right])),
                     Op::RemainderInt { to, left, right } => {
-                        attempt!(int(
-                            registers,
-                            [to, left, right],
-                            i64::checked_rem,
-                            BinaryOperator::Remainder
-                        ))
+                        attempt!(int(registers, Remainder, [to, left, right]))
                     }
                     Op::AddSmall { to, left, value } => {
-                        attempt!(small(
-                            registers,
-                            [to, left],
-                            i64::from(value),
-                            i64::checked_add,
-                            BinaryOperator::Add
-                        ))
+                        attempt!(small(registers, Add, [to, left], i64::from(value)))
                     }
                     Op::MultiplyConstant { to, left, constant } => {
-                        let value = whole(function, constant);
-                        attempt!(small(
-                            registers,
-                            [to, left],
-                            value,
-                            i64::checked_mul,
-                            BinaryOperator::Multiply
-                        ))
+                        attempt!(small(registers, Multiply, [to, left], whole(function, constant)))
                     }
                     Op::DivideConstant { to, left, constant } => {
-                        let value = whole(function, constant);
-                        attempt!(small(
-                            registers,
-                            [to, left],
-                            value,
-                            i64::checked_div,
-                            BinaryOperator::Divide
-                        ))
+                        attempt!(small(registers, Divide, [to, left], whole(function, constant)))
                     }
                     Op::RemainderConstant { to, left, constant } => {
-                        let value = whole(function, constant);
-                        attempt!(small(
-                            registers,
-                            [to, left],
-                            value,
-                            i64::checked_rem,
-                            BinaryOperator::Remainder
-                        ))
+                        attempt!(small(registers, Remainder, [to, left], whole(function, constant)))
                     }
-                    Op::AddFloat { to, left, right } => {
-                        attempt!(float(registers, [to, left, right], Add::add, BinaryOperator::Add))
-                    }
+                    Op::AddFloat { to, left, right } => attempt!(float(registers, Add, [to, left, right])),
                     Op::SubtractFloat { to, left, right } => {
-                        attempt!(float(registers, [to, left, right], Sub::sub, BinaryOperator::Subtract))
+                        attempt!(float(registers, Subtract, [to, left, right]))
                     }
                     Op::MultiplyFloat { to, left, right } => {
-                        attempt!(float(registers, [to, left, right], Mul::mul, BinaryOperator::Multiply))
+                        attempt!(float(registers, Multiply, [to, left, right]))
                     }
                     Op::DivideFloat { to, left, right } => {
-                        attempt!(float(registers, [to, left, right], Div::div, BinaryOperator::Divide))
+                        attempt!(float(registers, Divide, [to, left, right]))
                     }
                     Op::Calculate { rule, to, left, right } => {
                         set!(to, attempt!(values::calculate(rule, &at!(left), &at!(right))));
@@ -316,66 +254,32 @@ impl Machine {
                         pc = target as usize;
                         continue;
                     }
-                    Op::JumpBack { target } => go_back!(target as usize),
-                    Op::JumpIf { at, target } => {
-                        if matches!(at!(at), Value::Bool(true)) {
-                            go_back!(target as usize);
-                        }
-                    }
-                    Op::JumpIfNot { at, target } => {
-                        if !matches!(at!(at), Value::Bool(true)) {
-                            go_back!(target as usize);
-                        }
-                    }
-                    Op::JumpLess { left, right, by } => {
-                        if is_less(&at!(left), &at!(right)) {
-                            branch!(by);
-                        }
-                    }
+                    Op::JumpBack { target } => jump!(target, true),
+                    Op::JumpIf { at, target } => jump!(target, matches!(at!(at), Value::Bool(true))),
+                    Op::JumpIfNot { at, target } => jump!(target, !matches!(at!(at), Value::Bool(true))),
+                    Op::JumpLess { left, right, by } => branch!(by, is_less(&at!(left), &at!(right))),
                     Op::JumpLessOrEqual { left, right, by } => {
-                        if is_at_most(&at!(left), &at!(right)) {
-                            branch!(by);
-                        }
+                        branch!(by, is_at_most(&at!(left), &at!(right)))
                     }
-                    Op::JumpEqual { left, right, by } => {
-                        if is_same(&at!(left), &at!(right)) {
-                            branch!(by);
-                        }
-                    }
-                    Op::JumpNotEqual { left, right, by } => {
-                        if !is_same(&at!(left), &at!(right)) {
-                            branch!(by);
-                        }
-                    }
+                    Op::JumpEqual { left, right, by } => branch!(by, is_same(&at!(left), &at!(right))),
+                    Op::JumpNotEqual { left, right, by } => branch!(by, !is_same(&at!(left), &at!(right))),
                     Op::JumpLessSmall { left, value, by } => {
-                        if is_below(&at!(left), i64::from(value)) {
-                            branch!(by);
-                        }
+                        branch!(by, is_below(&at!(left), i64::from(value)))
                     }
                     Op::JumpGreaterSmall { left, value, by } => {
-                        if is_above(&at!(left), i64::from(value)) {
-                            branch!(by);
-                        }
+                        branch!(by, is_above(&at!(left), i64::from(value)))
                     }
                     Op::JumpLessConstant { left, constant, by } => {
-                        if is_below(&at!(left), whole(function, constant)) {
-                            branch!(by);
-                        }
+                        branch!(by, is_below(&at!(left), whole(function, constant)))
                     }
                     Op::JumpGreaterConstant { left, constant, by } => {
-                        if is_above(&at!(left), whole(function, constant)) {
-                            branch!(by);
-                        }
+                        branch!(by, is_above(&at!(left), whole(function, constant)))
                     }
                     Op::JumpEqualSmall { left, value, by } => {
-                        if is_number(&at!(left), i64::from(value)) {
-                            branch!(by);
-                        }
+                        branch!(by, is_number(&at!(left), i64::from(value)))
                     }
                     Op::JumpNotEqualSmall { left, value, by } => {
-                        if !is_number(&at!(left), i64::from(value)) {
-                            branch!(by);
-                        }
+                        branch!(by, !is_number(&at!(left), i64::from(value)))
                     }
                     Op::NewArray { to, first, count } => making::array(registers, to, first, count),
                     Op::ExtendArray { to, first, count } => making::extend_array(registers, to, first, count),
@@ -566,31 +470,5 @@ impl Machine {
             frame.pc = pc as u32;
         }
         stopped
-    }
-
-    /// Before a statement; true if the machine has to stand still there.
-    #[inline(never)]
-    fn is_statement<const MODE: u8>(&mut self, pc: usize, standing: bool, tracer: &mut dyn Tracer) -> bool {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.pc = pc as u32;
-        }
-        if MODE == LOGGED {
-            self.log_statement(pc as u32, standing);
-        }
-        !standing && tracer.at(self) == Flow::Halt
-    }
-}
-
-#[cold]
-fn attend() -> Stopped {
-    Stopped::Attention
-}
-
-#[cold]
-fn stopped_by(trouble: Trouble) -> Stopped {
-    match trouble {
-        Trouble::Fault(fault) => Stopped::Fault(fault),
-        Trouble::Again => Stopped::Attention,
-        Trouble::Exit(code) => Stopped::Exit(code),
     }
 }

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use super::{faults, places};
 use crate::code::{Domain, Rule};
 use crate::fault::Fault;
-use crate::hir::BinaryOperator;
 use crate::types::IntKind;
 use crate::value::{KeyRef, Range, Text, Value, format, int};
 
@@ -46,23 +45,6 @@ fn small(value: &Value) -> Value {
 fn byte_overflow() -> Fault {
     Fault::new("E5002", "integer overflow: the result is outside of the range of byte")
         .help("a byte holds 0 to 255")
-}
-
-pub(super) fn float(operator: BinaryOperator, left: &Value, right: &Value) -> Result<Value, Fault> {
-    let (Some(left), Some(right)) = (int::to_float(left), int::to_float(right)) else {
-        return Err(places::no_such_part());
-    };
-    let result = match operator {
-        BinaryOperator::Add => left + right,
-        BinaryOperator::Subtract => left - right,
-        BinaryOperator::Multiply => left * right,
-        _ if right == 0.0 => return Err(int::division_by_zero()),
-        _ => left / right,
-    };
-    match result.is_infinite() && left.is_finite() && right.is_finite() {
-        true => Err(faults::float_overflow()),
-        false => Ok(Value::Float(result)),
-    }
 }
 
 /// `None` if there is no order, such as with a float that is not a number.

@@ -291,7 +291,7 @@ fn terminate_does_not_wait_for_a_debugger_that_hangs() {
     assert_eq!(ide.hears("error"), refusal);
     ide.hears("terminated");
     // The promise is a second, and the patience with a debugger a minute; a slow machine is in between.
-    assert!(asked.elapsed() < PATIENCE / 4, "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < PATIENCE / 2, "{:?}", asked.elapsed());
     drop(ide);
 }
 
