@@ -1,5 +1,6 @@
 //! The words of the command line, and what each is for.
 
+use std::ffi::OsString;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +30,30 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The door alone. Editors start it for every session, and to set up the words of all commands takes longer than whatever else
+/// it does.
+#[derive(Parser)]
+struct Door {
+    #[arg(long)]
+    log: Option<String>,
+    #[command(flatten)]
+    args: DapArgs,
+}
+
+impl Cli {
+    pub fn read(arguments: Vec<OsString>) -> Cli {
+        Cli::of_a_door(&arguments).unwrap_or_else(|| Cli::parse_from(arguments))
+    }
+
+    /// If it is one, and nothing is wrong with it: whatever there is to say about it is said by the whole.
+    fn of_a_door(arguments: &[OsString]) -> Option<Cli> {
+        let (_, words) = arguments.split_first()?;
+        words.first().filter(|command| *command == "dap")?;
+        let Door { log, args } = Door::try_parse_from(words).ok()?;
+        Some(Cli { log, command: Command::Dap(args) })
+    }
+}
+
 #[derive(Subcommand)]
 pub enum Command {
     /// Show a live session: a small program, stopped at a breakpoint.
@@ -43,7 +68,7 @@ pub enum Command {
     ///
     /// The debugger is chosen by the file; what has to be built is built first. A folder means the project in it. Without a
     /// file it says what could be run here. Commands can be piped in: `printf 'break 3\ncontinue\nbt\n' | breakroom run t.py`.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
     Dap(DapArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
@@ -53,6 +78,9 @@ pub enum Command {
     /// The Python engine: what stands in the place of debugpy's adapter.
     #[command(subcommand, hide = true)]
     Python(crate::python::Python),
+    /// What stands in the place of the process that js-debug has beside every Node.js process.
+    #[command(subcommand, hide = true)]
+    Node(crate::node::Node),
     /// List the live sessions.
     Ls {
         /// Show what each session consists of: the program and every process and worker of it that is debugged.
@@ -70,7 +98,7 @@ pub enum Command {
     ///
     /// The hub keeps the latest 256 KiB of each live session and of the last sixteen that ended. Times are in UTC.
     Log {
-        /// Its id or name; not needed if there is only one.
+        /// Its id or name. Without it the only live session, or if none is live, the one that ended last.
         session: Option<String>,
         /// Go on with what happens, until the session ends or Ctrl-C.
         #[arg(short, long)]
@@ -87,6 +115,9 @@ pub enum Command {
         /// Every session.
         #[arg(long, conflicts_with = "session")]
         all: bool,
+        /// Who those in the session are told has ended it. Without it, the terminal's name.
+        #[arg(long = "as", value_name = "NAME", id = "as")]
+        me: Option<String>,
     },
     /// List the debuggers: where each was found and its version, or the command that installs it.
     Doctor {
@@ -132,15 +163,23 @@ pub enum Command {
 
 #[derive(Args)]
 pub struct RunArgs {
-    /// The program: a script, a source file, an executable with debug information, or a project's folder.
+    /// The program: a script, a source file, an executable with debug information, a project's folder, or a tool such as
+    /// pytest.
     pub file: Option<PathBuf>,
     /// Its arguments.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub args: Vec<String>,
+    /// A module of Python, as `python -m` takes it; what follows is its arguments.
+    // By one letter only: a long name would be taken from the arguments of a program that has such an option.
+    #[arg(short, value_names = ["MODULE", "ARGS"], num_args = 0.., allow_hyphen_values = true)]
+    pub module: Option<Vec<String>>,
     /// Break at LINE, FILE:LINE or FUNCTION, optionally with ` if CONDITION`, ` hits N` or ` log "TEXT"`. Without any,
     /// stop at the entry.
     #[arg(short, long = "break", value_name = "PLACE")]
     pub breakpoints: Vec<breakroom_door_terminal::Place>,
+    /// Stop at the exceptions of these filters of the debugger and no others, `none` for none. `catch` lists them.
+    #[arg(long, value_name = "FILTER", value_delimiter = ',')]
+    pub catch: Vec<String>,
     /// The debugger, if not the one the file suggests.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
@@ -160,6 +199,10 @@ pub struct RunArgs {
     /// program runs faster and cannot go back) or `justMyCode=false` for Python. May be repeated.
     #[arg(long = "launch", value_name = "KEY=JSON", value_parser = launch_argument)]
     pub launch: Vec<LaunchArgument>,
+    /// All that the program reads, a text. Without it, it reads what is typed while it runs, or the `input` lines of piped
+    /// commands.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["attach", "core"])]
+    pub input: Option<PathBuf>,
     /// What the session is called in lists, if not as its program.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -167,6 +210,25 @@ pub struct RunArgs {
     pub me: MyName,
     #[command(flatten)]
     pub hub: HubArgs,
+}
+
+impl RunArgs {
+    /// Behind a file, `-m` and what follows it is the program's own.
+    pub fn with_its_words(mut self) -> anyhow::Result<Self> {
+        if self.file.is_some()
+            && let Some(words) = self.module.take()
+        {
+            self.args.push("-m".to_owned());
+            self.args.extend(words);
+        }
+        let says_else = [&self.kind, &self.configuration, &self.target].iter().any(|said| said.is_some());
+        if self.module.is_some() && (says_else || self.attach.is_some() || self.core.is_some()) {
+            anyhow::bail!(
+                "-m goes without --type, -c, --target, --attach and --core: it is a module of Python"
+            );
+        }
+        Ok(self)
+    }
 }
 
 #[derive(Subcommand)]
@@ -206,7 +268,7 @@ impl MyName {
     }
 }
 
-#[derive(Args)]
+#[derive(Debug, PartialEq, Args)]
 pub struct DapArgs {
     /// Listen on HOST:PORT instead; port 0 takes a free one. The first line on stdout says which.
     #[arg(long, value_name = "HOST:PORT", value_parser = address, conflicts_with = "socket")]
@@ -224,7 +286,7 @@ pub struct DapArgs {
     hub: HubArgs,
 }
 
-#[derive(Args)]
+#[derive(Debug, PartialEq, Args)]
 pub struct HubArgs {
     /// Hold the session in this process instead of the shared hub.
     #[arg(long)]
@@ -241,14 +303,18 @@ impl Command {
     pub fn perform(self) -> Result<ExitCode> {
         match self {
             Command::Demo { once } => crate::demo::demo(once),
-            Command::Run(args) => crate::run::run(args),
+            Command::Run(args) => crate::run::run(*args),
             Command::Dap(args) => dap(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
+            Command::Node(node) => node.perform(),
             Command::Ls { tree, json } => crate::sessions::list(crate::sessions::Shown::of(tree, json)),
             Command::Attach(args) => crate::run::attach(args),
             Command::Log { session, follow, json } => crate::log::log(session, follow, json),
-            Command::Kill { session, all: _ } => crate::sessions::end(session.map_or(Which::All, Which::One)),
+            Command::Kill { session, all: _, me } => {
+                let me = me.unwrap_or_else(crate::run::name_of_this_terminal);
+                crate::sessions::end(session.map_or(Which::All, Which::One), &me)
+            }
             Command::Doctor { json, fix, .. } if fix.is_empty() => crate::doctor::doctor(json),
             Command::Doctor { fix, yes, ours, .. } => {
                 let consent = if yes { Consent::Given } else { Consent::Ask };
@@ -262,7 +328,9 @@ impl Command {
             }
             Command::Relay { address } => crate::relay::relay(&address),
             Command::Completions { shell } => {
-                clap_complete::generate(shell, &mut Cli::command(), "breakroom", &mut std::io::stdout());
+                let mut text = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "breakroom", &mut text);
+                crate::printing::print(&String::from_utf8_lossy(&text))?;
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -337,6 +405,44 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_door_is_understood_alone_as_it_is_among_all_commands() {
+        let lines = [
+            "dap",
+            "dap --type cmake",
+            "dap --log debug --listen 127.0.0.1:0",
+            "dap --socket=s --private",
+            "dap --session",
+            "dap --session x",
+            "dap --session x --type y",
+            "dap --listen 127.0.0.1:0 --socket s",
+            "dap --listen nowhere",
+            "dap --help",
+            "dap --version",
+            "dap x",
+            "--log debug dap",
+            "ls",
+            "",
+        ];
+        let read = |cli: Cli| match cli.command {
+            Command::Dap(args) => Some((cli.log, args)),
+            _ => None,
+        };
+        let mut understood = 0;
+        for line in lines {
+            let words = ["breakroom"].into_iter().chain(line.split_whitespace()).map(OsString::from);
+            let words: Vec<_> = words.collect();
+            let among_all = Cli::try_parse_from(&words).ok().and_then(read);
+            if let Some(alone) = Cli::of_a_door(&words).and_then(read) {
+                assert_eq!(Some(alone), among_all, "{line}");
+                understood += 1;
+            } else {
+                assert!(among_all.is_none() || !line.starts_with("dap"), "{line}");
+            }
+        }
+        assert_eq!(understood, 6);
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Tour {
             let event = match self.client.next_happening() {
                 Happening::Event(event) => event,
                 Happening::Typed(_) | Happening::Answered(_) => continue,
-                Happening::Interrupt | Happening::Disconnected { .. } => return Ok(()),
+                Happening::Interrupt | Happening::Leave | Happening::Disconnected { .. } => return Ok(()),
             };
             match event.name.as_str() {
                 "terminated" => {

@@ -8,6 +8,8 @@ use anyhow::Result;
 use breakroom_engines::{Catalog, CatalogError, Context, EditorFolder, Entry};
 use serde_json::{Value, json};
 
+use crate::printing::print;
+
 pub fn doctor(as_json: bool) -> Result<ExitCode> {
     let context = Context::of_this_process();
     let catalog = match Catalog::load(&context) {
@@ -18,11 +20,11 @@ pub fn doctor(as_json: bool) -> Result<ExitCode> {
         }
     };
     let findings: Vec<_> = catalog.entries().iter().map(|entry| examine(entry, &context)).collect();
-    if as_json {
-        println!("{:#}", Value::Array(findings.iter().map(Finding::to_json).collect()));
-    } else {
-        findings.iter().for_each(Finding::print);
-    }
+    let text = match as_json {
+        true => format!("{:#}\n", Value::Array(findings.iter().map(Finding::to_json).collect())),
+        false => findings.iter().filter(|finding| finding.is_for_people()).map(Finding::lines).collect(),
+    };
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -78,25 +80,28 @@ impl Finding<'_> {
         })
     }
 
-    fn print(&self) {
-        let (name, languages) = (&self.entry.name, self.entry.languages.join(", "));
+    /// What only starts others has no language of its own, and nobody could lack it.
+    fn is_for_people(&self) -> bool {
+        !self.entry.languages.is_empty()
+    }
+
+    fn lines(&self) -> String {
+        let name = &self.entry.name;
+        let languages = format!("  ({})", self.entry.languages.join(", "));
         match &self.outcome {
             Outcome::Found { path, version } => {
                 let version = version.as_deref().unwrap_or("version unknown");
-                println!("{} {name:<14} {version:<12} {path}  ({languages})", mark("ok", "32"));
+                format!("{} {name:<14} {version:<12} {path}{languages}\n", mark("ok", "32"))
             }
             Outcome::Missing { install: Some(install), .. } => {
-                println!("{} {name:<14} not found  ({languages})", mark("--", "33"));
-                let by_hand = if self.entry.fix.is_empty() {
-                    "   install it by hand:"
-                } else {
-                    println!("   install it with: breakroom doctor --fix {name}");
-                    "   or by hand:"
+                let ways = match self.entry.fix.is_empty() {
+                    true => "   install it by hand:".to_owned(),
+                    false => format!("   install it with: breakroom doctor --fix {name}\n   or by hand:"),
                 };
-                println!("{by_hand} {install}");
+                format!("{} {name:<14} not found{languages}\n{ways} {install}\n", mark("--", "33"))
             }
             Outcome::Missing { reason, install: None } => {
-                println!("{} {name:<14} {reason}  ({languages})", mark("--", "33"));
+                format!("{} {name:<14} {reason}{languages}\n", mark("--", "33"))
             }
         }
     }

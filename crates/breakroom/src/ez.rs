@@ -114,7 +114,7 @@ pub fn parse(arguments: Vec<OsString>) -> Cli {
             let Called { log, ez } = Called::parse_from(arguments);
             Cli { log, command: crate::cli::Command::Ez(ez) }
         }
-        false => Cli::parse_from(arguments),
+        false => Cli::read(arguments),
     }
 }
 

@@ -37,7 +37,7 @@ pub fn fix(names: &[String], consent: Consent, installed: Installed) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// Offers to install what is missing, to a person at a terminal. True if it is there now.
+/// Offers to install what is missing, to a person at a terminal. True if it is there now, false if nobody could be asked.
 pub fn offer(error: &CatalogError, catalog: &Catalog, context: &Context) -> Result<bool> {
     let (CatalogError::NotInstalled { name, .. } | CatalogError::NoneInstalled { first: name, .. }) = error
     else {
@@ -50,7 +50,8 @@ pub fn offer(error: &CatalogError, catalog: &Catalog, context: &Context) -> Resu
     eprintln!("{error}\n");
     describe(entry, &steps);
     if !agreed(&entry.name)? {
-        return Ok(false);
+        // What is missing was said, and how to get it.
+        bail!("{} was not installed, so nothing was started", entry.name);
     }
     carry_out(&steps, context)?;
     report(entry, context)?;

@@ -7,12 +7,15 @@ mod ez;
 mod fixing;
 mod local;
 mod log;
+mod node;
+mod printing;
 mod python;
 mod relay;
 mod run;
 mod serve;
 mod sessions;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -25,7 +28,8 @@ fn main() -> ExitCode {
     match cli.command.perform() {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("breakroom: {}", sentence(&error));
+            // Where nobody hears it, the code says it.
+            let _ = writeln!(std::io::stderr(), "breakroom: {}", sentence(&error));
             ExitCode::FAILURE
         }
     }

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 use breakroom_hub::{NodeSummary, Summary, Which};
 
+use crate::printing::print;
+
 /// How a list of sessions is shown.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     Lines,
     Trees,
@@ -26,32 +28,72 @@ impl Shown {
 
 pub fn list(shown: Shown) -> Result<ExitCode> {
     let sessions = breakroom_hub::list()?;
-    match shown {
-        Shown::Json => println!("{}", serde_json::to_string_pretty(&sessions)?),
-        _ if sessions.is_empty() => println!("no live sessions"),
-        Shown::Lines => sessions.iter().for_each(|session| println!("{}", line(session))),
-        Shown::Trees => {
-            for session in &sessions {
-                println!("{}", line(session));
-                tree(&session.tree).iter().for_each(|line| println!("  {line}"));
-            }
-        }
-    }
+    let live: Vec<_> = sessions.iter().filter(|session| !is_over(session)).collect();
+    let text = match shown {
+        Shown::Json => format!(
+            "{}
+",
+            serde_json::to_string_pretty(&sessions)?
+        ),
+        _ if live.is_empty() => "no live sessions
+"
+        .to_owned(),
+        Shown::Lines => live
+            .into_iter()
+            .map(|session| {
+                format!(
+                    "{}
+",
+                    line(session)
+                )
+            })
+            .collect(),
+        Shown::Trees => live.into_iter().map(with_tree).collect(),
+    };
+    print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub fn end(which: Which) -> Result<ExitCode> {
-    for Summary { id, name, .. } in breakroom_hub::end(which)? {
-        println!("ended {id}  {name}");
-    }
+fn with_tree(session: &Summary) -> String {
+    let below: String = tree(&session.tree).iter().map(|line| format!("  {line}\n")).collect();
+    format!("{}\n{below}", line(session))
+}
+
+pub fn end(which: Which, by: &str) -> Result<ExitCode> {
+    let ended = breakroom_hub::end(which, by)?;
+    let line = |Summary { id, name, .. }: &Summary| format!("ended {id}  {}\n", or_else(name, "-"));
+    print(&ended.iter().map(line).collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(Summary { id, name, state, engine, clients, nodes, tree: _, version }: &Summary) -> String {
+/// Only its engine has yet to go, which is nothing that people could do anything with.
+fn is_over(session: &Summary) -> bool {
+    session.state == "ended" && session.clients.is_empty()
+}
+
+fn line(summary: &Summary) -> String {
+    let Summary { id, name, state, engine, clients, observers, nodes, tree: _, version } = summary;
     let engine = engine.as_deref().unwrap_or("-");
+    // One that has just begun has no name yet, and one whose clients were lost has none of those.
+    let name = or_else(name, "-");
+    let clients = or_else(&people(clients, observers).join(", "), "nobody");
     let children = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
     let held = version.as_ref().map(|version| format!("  held by breakroom {version}")).unwrap_or_default();
-    format!("{id}  {state:<9} {engine:<10} {name}  ({}{children}){held}", clients.join(", "))
+    format!("{id}  {state:<9} {engine:<10} {name}  ({clients}{children}){held}")
+}
+
+/// Each with its role, if that is not the usual one. Of two with one name it does not matter which of them it is.
+fn people(clients: &[String], observers: &[String]) -> Vec<String> {
+    let mut observers = observers.to_vec();
+    let person = |client: &String| match observers.iter().position(|observer| observer == client) {
+        Some(at) => format!("{} observes", observers.swap_remove(at)),
+        None => client.clone(),
+    };
+    clients.iter().map(person).collect()
+}
+
+fn or_else(text: &str, other: &str) -> String {
+    if text.is_empty() { other.to_owned() } else { text.to_owned() }
 }
 
 /// One line for each node, children below their parent and a step to the right of it.
@@ -65,7 +107,7 @@ fn tree(nodes: &[NodeSummary]) -> Vec<String> {
         if rows.len() == nodes.len() {
             break;
         }
-        rows.push((format!("{}{}", "  ".repeat(depth), node.name), node));
+        rows.push((format!("{}{}", "  ".repeat(depth), or_else(&node.name, "-")), node));
         let children = nodes.iter().rev().filter(|child| child.parent == Some(node.id));
         waiting.extend(children.map(|child| (depth + 1, child)));
     }
@@ -107,6 +149,27 @@ mod tests {
                 "  other.js  js-debug  running",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_not_known_yet_is_not_left_out() {
+        let begun = Summary {
+            id: breakroom_hub::SessionId("k7f2".into()),
+            state: "starting".into(),
+            ..Summary::default()
+        };
+        assert_eq!(line(&begun), "k7f2  starting  -          -  (nobody)");
+    }
+
+    #[test]
+    fn a_session_is_over_when_it_has_ended_and_everybody_has_left() {
+        let session = |state: &str, clients: &[&str]| Summary {
+            state: state.into(),
+            clients: clients.iter().map(|client| (*client).to_owned()).collect(),
+            ..Summary::default()
+        };
+        assert!(is_over(&session("ended", &[])));
+        assert!(!is_over(&session("ended", &["an editor"])) && !is_over(&session("running", &[])));
     }
 
     #[test]

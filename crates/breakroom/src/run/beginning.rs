@@ -2,19 +2,27 @@
 //!
 //! Configurations, projects and builds are the hub's to prepare, for every client alike; here only what it is told.
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::io::{IsTerminal, Read as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use breakroom_door_dap::Session;
-use breakroom_door_terminal::{Place, Request, Spot};
-use breakroom_engines::{Catalog, Context, Entry};
+use breakroom_door_terminal::Request;
+use breakroom_engines::{Catalog, CatalogError, Context, Entry, Found, typed};
 use breakroom_launch::attach::{self, Kind, Object, Telling, Way};
-use breakroom_launch::{CallOff, Workshop, needs_nothing, request_of, runnable};
+use breakroom_launch::core_file::Origin;
+use breakroom_launch::{
+    Listing, debugged_by, find_tool, is_python, needs_nothing, python_words, request_of, runnable, types_of,
+};
 use serde_json::{Value, json};
 
+use super::places::refuse_bare_lines;
 use crate::cli::{RunArgs, this_program};
+use crate::printing::print;
+
+/// As much as the hub keeps for a program to read.
+const MOST_INPUT: usize = 1 << 20;
 
 pub struct Beginning {
     pub session: Session,
@@ -30,10 +38,17 @@ pub fn beginning(args: &RunArgs, context: &Context) -> Result<Option<Beginning>>
         (None, None, Some(core), program) => {
             let absolute =
                 |path: &Path| std::path::absolute(context.cwd.join(path)).unwrap_or_else(|_| path.into());
-            let object = Object::Core { core: absolute(core), program: program.as_deref().map(absolute) };
+            attach::check_core(&absolute(core))?;
+            let program = program.as_deref().map(absolute);
+            warn_of_another(&absolute(core), program.as_deref());
+            let object = Object::Core { core: absolute(core), program };
             by_object(&object, args, context)?
         }
         (None, None, None, Some(file)) => by_file(file, args, context)?,
+        (None, None, None, None) if args.module.is_some() => {
+            let words = [&["-m".to_owned()], args.module.as_deref().unwrap_or_default()].concat();
+            by_python(None, &words, None, context)?
+        }
         (None, None, None, None) => return Ok(None),
     };
     for argument in &args.launch {
@@ -47,9 +62,24 @@ pub fn beginning(args: &RunArgs, context: &Context) -> Result<Option<Beginning>>
     Ok(Some(beginning))
 }
 
+/// Debuggers read another's memory as if it were this program's.
+fn warn_of_another(core: &Path, program: Option<&Path>) {
+    let other = program.and_then(|program| Some((program, Origin::of(core).other_than(program)?)));
+    if let Some((program, other)) = other {
+        let (core, program) = (core.display(), program.display());
+        eprintln!("breakroom: {core} was left by {other}, not by {program}: what is shown may be wrong.");
+    }
+}
+
 fn by_configuration(name: &str, args: &RunArgs, context: &Context) -> Result<Beginning> {
-    let request = with_workshop(context, |workshop| Ok(request_of(name, workshop)?))?;
-    refuse_bare_lines(args)?;
+    let request = request_of(name, context)?;
+    if args.file.is_none() {
+        refuse_bare_lines(args)?;
+    }
+    let catalog = Catalog::load(context)?;
+    for kind in types_of(name, context)?.iter().filter(|kind| catalog.by_type(kind).is_some()) {
+        installed(&catalog, context, || catalog.installed_for_type(kind, context))?;
+    }
     let mut launch = json!({"breakroom": {"configuration": name}});
     if let Some(file) = &args.file {
         launch["breakroom"]["file"] = context.cwd.join(file).to_string_lossy().into_owned().into();
@@ -63,14 +93,15 @@ fn by_configuration(name: &str, args: &RunArgs, context: &Context) -> Result<Beg
 
 fn by_file(file: &Path, args: &RunArgs, context: &Context) -> Result<Beginning> {
     let catalog = Catalog::load(context)?;
-    let path = context.cwd.join(file);
-    if !path.exists() {
-        bail!(
-            "there is no {}; name a script, a source file, an executable or a project's folder",
-            file.display()
-        );
-    }
+    let path = match context.cwd.join(file) {
+        path if path.exists() && !is_only_a_tools_name(&path, file, &catalog, context) => path,
+        _ => tool(file, &catalog, context)?,
+    };
     let by_type = args.kind.as_deref().map(|kind| by_type(&catalog, kind)).transpose()?;
+    // Whoever names a debugger of executables means the interpreter itself.
+    if is_python(&path) && path.is_file() && by_type.is_none_or(|entry| !entry.executables) {
+        return by_python(Some(&path), &args.args, by_type, context);
+    }
     let path = std::path::absolute(&path).unwrap_or(path);
     let mut plain = json!({"program": path.to_string_lossy(), "args": args.args});
     plain["cwd"] = context.cwd.to_string_lossy().into_owned().into();
@@ -84,6 +115,14 @@ fn by_file(file: &Path, args: &RunArgs, context: &Context) -> Result<Beginning> 
         if path.is_dir() {
             refuse_bare_lines(args)?;
         }
+        // Before anything is built for it.
+        if let Some(kind) = args.kind.as_deref().or_else(|| debugged_by(&path, context)) {
+            installed(&catalog, context, || catalog.installed_for_type(kind, context))?;
+        } else if catalog.knows_source(&path) {
+            installed(&catalog, context, || catalog.installed_for_source(&path, context))?;
+        } else if path.is_file() {
+            installed(&catalog, context, || catalog.installed_for_file(&path, context))?;
+        }
         let session = Session::New { engine: by_type.map(|entry| entry.name.clone()) };
         return Ok(Beginning { session, launch: plain, request: Request::Launch });
     }
@@ -93,15 +132,10 @@ fn by_file(file: &Path, args: &RunArgs, context: &Context) -> Result<Beginning> 
             file.display()
         );
     }
-    let choose = || match &args.kind {
+    let entry = installed(&catalog, context, || match &args.kind {
         Some(kind) => catalog.installed_for_type(kind, context),
         None => catalog.installed_for_file(&path, context),
-    };
-    // Asked here already, so that a missing debugger is told before anything is started.
-    let (entry, _) = match choose() {
-        Err(error) if crate::fixing::offer(&error, &catalog, context)? => choose()?,
-        chosen => chosen?,
-    };
+    })?;
     if entry.executables {
         refuse_bare_lines(args)?;
     }
@@ -114,27 +148,97 @@ fn by_file(file: &Path, args: &RunArgs, context: &Context) -> Result<Beginning> 
     })
 }
 
+/// Whether a folder has nothing to run and only the name of a tool, as a folder of its tests often does.
+fn is_only_a_tools_name(path: &Path, name: &Path, catalog: &Catalog, context: &Context) -> bool {
+    let plain = json!({"program": path.to_string_lossy()});
+    let is_nothing = path.is_dir() && needs_nothing("launch", &plain, context);
+    is_nothing && tool(name, catalog, context).is_ok()
+}
+
+/// A program by the name that it has in a shell.
+fn tool(name: &Path, catalog: &Catalog, context: &Context) -> Result<PathBuf> {
+    let Some(found) = find_tool(&name.to_string_lossy(), context) else {
+        bail!(
+            "there is no {}; name a script, a source file, an executable, a project's folder, or a script in PATH",
+            name.display()
+        );
+    };
+    if is_python(&found) {
+        return Ok(found);
+    }
+    let debugger = catalog.by_file(&found);
+    let (name, path) = (name.display(), found.display());
+    match debugger {
+        Ok(entry) if !entry.executables => Ok(found),
+        // Whoever types `node` or `cargo` does not want to debug those.
+        Ok(_) => bail!(
+            "there is no {name} here; name the script or the file that it would run, or to debug itself {path}"
+        ),
+        // As some package managers write them.
+        Err(_) if found.components().any(|part| part.as_os_str() == "node_modules") => {
+            bail!("{name} is {path}, which only starts a script of Node's: name that one by its path")
+        }
+        Err(_) => bail!(
+            "{name} is {path}, which is no script that can be debugged; if it runs a module of Python: breakroom run -m {name}"
+        ),
+    }
+}
+
+/// A module, or whatever else is behind the word `python`.
+fn by_python(
+    python: Option<&Path>,
+    words: &[String],
+    by_type: Option<&Entry>,
+    context: &Context,
+) -> Result<Beginning> {
+    let Some(launch) = python_words(words) else {
+        bail!("which program? Name a script, or a module by -m NAME")
+    };
+    let catalog = Catalog::load(context)?;
+    let kind = by_type.map_or("python", |entry| entry.kind());
+    installed(&catalog, context, || catalog.installed_for_type(kind, context))?;
+    let mut launch = Value::Object(launch);
+    launch["cwd"] = context.cwd.to_string_lossy().into_owned().into();
+    if let Some(program) = launch["program"].as_str() {
+        launch["program"] = context.cwd.join(program).to_string_lossy().into_owned().into();
+    }
+    if let Some(python) = python {
+        launch["python"] = python.to_string_lossy().into_owned().into();
+    }
+    let engine = by_type.map(|entry| entry.name.clone());
+    Ok(Beginning { session: Session::New { engine }, launch, request: Request::Launch })
+}
+
 /// A process, a server or a core file.
 fn by_object(object: &Object, args: &RunArgs, context: &Context) -> Result<Beginning> {
     let catalog = Catalog::load(context)?;
+    refuse_bare_lines(args)?;
+    let of_type = |kind: &str| installed(&catalog, context, || catalog.installed_for_type(kind, context));
+    let of_file = |file: &Path| installed(&catalog, context, || catalog.installed_for_file(file, context));
     let entry = match (&args.kind, object) {
-        (Some(kind), _) => by_type(&catalog, kind)?,
+        (Some(kind), Object::Address { .. }) => {
+            let entry = by_type(&catalog, kind)?;
+            // What listens there needs no debugger here if it is one itself.
+            match attach::telling(&entry.name, object)?.way {
+                Way::Server => entry,
+                Way::Engine => of_type(kind)?,
+            }
+        }
+        (Some(kind), _) => of_type(kind)?,
         (None, Object::Process(pid)) => match attach::kind_of_process(*pid)? {
-            Kind::Type(kind) => by_type(&catalog, kind)?,
-            Kind::Executable(file) => catalog.by_file(&file)?,
+            Kind::Type(kind) => of_type(kind)?,
+            Kind::Executable(file) => of_file(&file)?,
         },
-        (None, Object::Core { program: Some(program), .. }) if attach::is_go(program) => {
-            by_type(&catalog, "go")?
-        }
-        (None, Object::Core { .. }) => {
-            let native = catalog.entries().iter().find(|entry| entry.executables);
-            native.context("no debugger for executables is known; name one by --type")?
-        }
+        (None, Object::Core { program: Some(program), .. }) if attach::is_go(program) => of_type("go")?,
+        (None, Object::Core { program: Some(program), .. }) => of_file(program)?,
+        // Some program of this machine; which one, the debugger finds out.
+        (None, Object::Core { program: None, .. }) => of_file(&this_program()?)?,
         (None, Object::Address { host, port }) => {
-            bail!("what listens at {host}:{port}? Name the debugger by --type: python, go, lldb, ...")
+            let knows = |entry: &&Entry| attach::telling(&entry.name, object).is_ok();
+            let kinds: Vec<&str> = catalog.entries().iter().filter(knows).map(Entry::kind).collect();
+            bail!("what listens at {host}:{port}? Name the debugger by --type: {}", kinds.join(", "))
         }
     };
-    refuse_bare_lines(args)?;
     let Telling { request, arguments, way } = attach::telling(&entry.name, object)?;
     let mut launch = json!({"request": request});
     if let Value::Object(members) = arguments {
@@ -148,14 +252,46 @@ fn by_object(object: &Object, args: &RunArgs, context: &Context) -> Result<Begin
             Session::New { engine: None }
         }
         _ => {
-            entry.find(context)?;
             launch["type"] = entry.kind().into();
             Session::New { engine: Some(entry.name.clone()) }
         }
     };
+    // What executes the program says nothing about it where that is always the same; there it is named when it is looked at.
+    let named_later = entry.process_by_port.is_some() && matches!(object, Object::Process(_));
+    if !named_later {
+        launch["breakroom"]["name"] = name_of(object).into();
+    }
     say_starting(entry);
     let request = if request == "launch" { Request::Launch } else { Request::Attach };
     Ok(Beginning { session, launch, request })
+}
+
+/// What a session is called whose launch names no program, or one that says less.
+fn name_of(object: &Object) -> String {
+    let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    match object {
+        Object::Process(pid) => {
+            let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
+            let program = program.as_deref().and_then(last).unwrap_or_else(|| "process".to_owned());
+            format!("{program} {pid}")
+        }
+        Object::Address { host, port } => format!("{host}:{port}"),
+        Object::Core { core, program } => last(program.as_ref().unwrap_or(core)).unwrap_or_default(),
+    }
+}
+
+/// What `choose` gives; if that is not installed, it is offered, and asked for again. Asked here already, so that a missing
+/// debugger is told before anything is built or started.
+fn installed<'a>(
+    catalog: &'a Catalog,
+    context: &Context,
+    choose: impl Fn() -> Result<(&'a Entry, Found), CatalogError>,
+) -> Result<&'a Entry> {
+    let (entry, _) = match choose() {
+        Err(error) if crate::fixing::offer(&error, catalog, context)? => choose()?,
+        chosen => chosen?,
+    };
+    Ok(entry)
 }
 
 fn by_type<'a>(catalog: &'a Catalog, kind: &str) -> Result<&'a Entry> {
@@ -168,52 +304,34 @@ fn say_starting(entry: &Entry) {
     }
 }
 
-/// A bare line means the program's own file, and here is none.
-fn refuse_bare_lines(args: &RunArgs) -> Result<()> {
-    let bare = |place: &&Place| matches!(place.spot, Spot::Line { file: None, .. });
-    match args.breakpoints.iter().find(bare) {
-        Some(Place { spot: Spot::Line { line, .. }, .. }) => {
-            bail!("--break {line}: in which file? Write FILE:{line}, or the name of a function")
-        }
-        _ => Ok(()),
+/// What the program is to read. Requests are text, and the hub keeps no more for a program that does not read.
+pub fn program_input(file: &Path, context: &Context) -> Result<String> {
+    let cannot = || format!("--input {}: it cannot be read", file.display());
+    let opened = std::fs::File::open(context.cwd.join(file)).with_context(cannot)?;
+    let mut bytes = Vec::new();
+    // It may have no end.
+    opened.take(MOST_INPUT as u64 + 1).read_to_end(&mut bytes).with_context(cannot)?;
+    if bytes.len() > MOST_INPUT {
+        bail!("--input {}: it has more than the {MOST_INPUT} bytes that can be given", file.display());
     }
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| {
+        anyhow!("--input {}: it is no text in UTF-8, and nothing else can be given", file.display())
+    })
 }
 
 /// `breakroom run` without a word: what could be run here.
 pub fn list(context: &Context) -> Result<ExitCode> {
-    let all = with_workshop(context, |workshop| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(runnable(&context.cwd, workshop))?)
-    })?;
+    let Listing { all, unread } = runnable(&context.cwd, context)?;
+    if let Some(unread) = unread {
+        eprintln!("breakroom: {unread}");
+    }
     if all.is_empty() {
         bail!("name what to run: a script, a source file, an executable, or a folder with a project in it");
     }
     let lines: Vec<_> = all.iter().map(|one| (typed(&one.words), &one.what)).collect();
     let widest = lines.iter().map(|(words, _)| words.len()).max().unwrap_or_default();
-    println!("What could be run here:");
-    for (words, what) in lines {
-        println!("  breakroom run {words:widest$}  {what}");
-    }
+    let line = |(words, what): &(String, &String)| format!("  breakroom run {words:widest$}  {what}\n");
+    print(&format!("What could be run here:\n{}", lines.iter().map(line).collect::<String>()))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Words as a shell reads them.
-fn typed(words: &[String]) -> String {
-    let is_plain = |word: &str| {
-        !word.is_empty()
-            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./:=@%+".contains(letter))
-    };
-    let quoted = |word: &String| match is_plain(word) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
-}
-
-fn with_workshop<T>(context: &Context, work: impl FnOnce(&Workshop) -> Result<T>) -> Result<T> {
-    let guard = this_program()?;
-    let silent = |_| {};
-    // Nobody calls it off: Ctrl-C ends this process, and the guards with it.
-    let call_off = CallOff::new(false);
-    work(&Workshop::new(context, &guard, &silent, call_off.subscribe()))
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::error::Error;
-use crate::place::Terms;
-use breakroom_client::Client;
-use breakroom_client::model;
+use crate::place::written;
+use breakroom_client::breakpoints::{Group, Terms};
+use breakroom_client::{Client, model};
 
 #[derive(Debug, Default)]
 pub struct Breakpoints {
@@ -47,18 +47,14 @@ pub enum State {
     /// Not there yet, with what the debugger says about it.
     Pending { why: Option<String> },
     /// Not there, and the debugger says why.
-    Refused { reason: String },
+    Refused { reason: String, failed: Failed },
 }
 
-/// What the terms are called in requests: condition, hits, log.
-const TERMS: [&str; 3] = ["condition", "hitCondition", "logMessage"];
-
-/// What one request to the debugger covers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
-    File(String),
-    Functions,
-    Data,
+/// Whether the debugger said in the protocol's words that it will not have a breakpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    Surely,
+    Perhaps,
 }
 
 impl Target {
@@ -74,6 +70,12 @@ impl Target {
 impl Breakpoints {
     pub fn all(&self) -> &[Breakpoint] {
         &self.all
+    }
+
+    /// Whether there are some and the debugger will have none of them.
+    pub fn are_all_refused(&self) -> bool {
+        let is_refused = |breakpoint: &Breakpoint| matches!(breakpoint.state, State::Refused { .. });
+        !self.all.is_empty() && self.all.iter().all(is_refused)
     }
 
     /// Adds it to the list; the debugger is not told yet. A second one at the same place replaces the first.
@@ -94,7 +96,7 @@ impl Breakpoints {
                 (None, Some(name)) => Target::Function(name.to_owned()),
                 (None, None) => continue,
             };
-            self.insert(target, terms(own));
+            self.insert(target, Terms::of(own));
         }
     }
 
@@ -140,14 +142,40 @@ impl Breakpoints {
         Ok(gone.iter().map(|breakpoint| breakpoint.number).collect())
     }
 
-    /// The debugger found out more about a breakpoint.
-    pub fn update(&mut self, event: &Value) {
+    /// The debugger found out more about a breakpoint; what is to be said about one that waited and is set now.
+    pub fn update(&mut self, event: &Value, client: &mut Client) -> Option<String> {
         let answer = &event["breakpoint"];
-        let Some(id) = model::integer(&answer["id"]) else {
-            return;
+        let id = model::integer(&answer["id"])?;
+        let breakpoint = self.all.iter_mut().find(|breakpoint| breakpoint.id == Some(id))?;
+        let before = std::mem::replace(&mut breakpoint.state, State::Pending { why: None });
+        breakpoint.learn(answer);
+        let news = match (&before, &breakpoint.state) {
+            (State::Verified { .. }, _) | (_, State::Pending { .. } | State::Refused { .. }) => None,
+            (_, State::Verified { .. }) => Some(breakpoint.announce()),
         };
-        if let Some(breakpoint) = self.all.iter_mut().find(|breakpoint| breakpoint.id == Some(id)) {
-            breakpoint.learn(answer);
+        self.tell_pending_apart(client);
+        news
+    }
+
+    /// Debuggers have many words for a breakpoint that waits for its code, and the hub knows them.
+    fn tell_pending_apart(&mut self, client: &mut Client) {
+        let is_in_doubt = |breakpoint: &Breakpoint| {
+            matches!(breakpoint.state, State::Refused { failed: Failed::Perhaps, .. })
+        };
+        if !self.all.iter().any(is_in_doubt) {
+            return;
+        }
+        // Whoever is no hub does not know the question, and then the debugger's words have to do.
+        let listed = client.request("breakroom/breakpoints", json!({})).unwrap_or_default();
+        let pending = model::list(&listed["breakpoints"], |listed| {
+            (listed["own"] == true && listed["state"] == "pending").then(|| model::integer(&listed["id"]))?
+        });
+        for breakpoint in self.all.iter_mut().filter(|breakpoint| is_in_doubt(breakpoint)) {
+            if let State::Refused { reason, .. } = &breakpoint.state
+                && breakpoint.id.is_some_and(|id| pending.contains(&id))
+            {
+                breakpoint.state = State::Pending { why: Some(reason.clone()) };
+            }
         }
     }
 
@@ -155,26 +183,21 @@ impl Breakpoints {
         let mut members: Vec<&mut Breakpoint> =
             self.all.iter_mut().filter(|breakpoint| breakpoint.target.group() == *group).collect();
         let wanted: Vec<Value> = members.iter().map(|breakpoint| breakpoint.request()).collect();
-        let body = match group {
-            Group::File(path) => {
-                let source = json!({"name": model::file_name(path), "path": path});
-                client.request("setBreakpoints", json!({"source": source, "breakpoints": wanted}))?
-            }
-            Group::Functions if !client.can("supportsFunctionBreakpoints") => {
-                return Err(Error::Missing {
-                    what: "function breakpoint in this debugger".to_owned(),
-                    advice: "give the line instead".to_owned(),
-                });
-            }
-            Group::Functions => client.request("setFunctionBreakpoints", json!({"breakpoints": wanted}))?,
-            Group::Data => client.request("setDataBreakpoints", json!({"breakpoints": wanted}))?,
-        };
+        if *group == Group::Functions && !client.can("supportsFunctionBreakpoints") {
+            return Err(Error::Missing {
+                what: "function breakpoint in this debugger".to_owned(),
+                advice: "give the line instead".to_owned(),
+            });
+        }
+        let (command, arguments) = group.request(wanted);
+        let body = client.request(command, arguments)?;
         // The answer may be shorter than the request.
         let answers = body["breakpoints"].as_array().cloned().unwrap_or_default();
         for (breakpoint, answer) in members.iter_mut().zip(&answers) {
             breakpoint.id = model::integer(&answer["id"]);
             breakpoint.learn(answer);
         }
+        self.tell_pending_apart(client);
         Ok(())
     }
 }
@@ -186,12 +209,7 @@ impl Breakpoint {
             Target::Function(name) => json!({"name": name}),
             Target::Data { id, .. } => json!({"dataId": id, "accessType": "write"}),
         };
-        let Terms { condition, hits, log } = &self.terms;
-        for (key, term) in TERMS.into_iter().zip([condition, hits, log]) {
-            if let Some(term) = term {
-                request[key] = term.as_str().into();
-            }
-        }
+        self.terms.add_to(&mut request);
         request
     }
 
@@ -206,33 +224,60 @@ impl Breakpoint {
                 let line = model::integer(&answer["line"]);
                 State::Verified { moved_to: line.filter(|line| wanted.is_some_and(|wanted| wanted != *line)) }
             }
-            (false, Some(reason)) if answer["reason"] != "pending" => State::Refused { reason },
+            (false, Some(reason)) if answer["reason"] == "failed" => {
+                State::Refused { reason, failed: Failed::Surely }
+            }
+            (false, Some(reason)) if answer["reason"] != "pending" => {
+                State::Refused { reason, failed: Failed::Perhaps }
+            }
             (false, why) => State::Pending { why },
         };
     }
 
-    /// `breakpoint 1 at t.py:3 if a > 1`, and what is special about it.
-    pub fn describe(&self) -> String {
-        let place = match &self.target {
+    fn place(&self) -> String {
+        match &self.target {
             Target::Line { path, line } => format!("{}:{line}", model::file_name(path)),
             Target::Function(name) => name.clone(),
             Target::Data { name, .. } => format!("changes of {name}"),
+        }
+    }
+
+    /// `breakpoint 1 is set at t.py:3`, of one that waited.
+    fn announce(&self) -> String {
+        let moved = match self.state {
+            State::Verified { moved_to: Some(line) } => format!(" (moved to line {line})"),
+            _ => String::new(),
         };
+        format!("breakpoint {} is set at {}{moved}", self.number, self.place())
+    }
+
+    /// `breakpoint 1 at t.py:3 if a > 1`, and what is special about it.
+    pub fn describe(&self) -> String {
+        let place = self.place();
         let state = match &self.state {
             State::Verified { moved_to: None } => String::new(),
             State::Verified { moved_to: Some(line) } => format!(" (moved to line {line})"),
             State::Pending { why: None } => " (pending)".to_owned(),
-            State::Pending { why: Some(why) } => format!(" (pending: {why})"),
-            State::Refused { reason } => format!(" (not set: {reason})"),
+            State::Pending { why: Some(why) } => match reason_to_wait(why) {
+                "" => " (pending)".to_owned(),
+                why => format!(" (pending: {why})"),
+            },
+            State::Refused { reason, .. } => format!(" (not set: {reason})"),
         };
-        format!("breakpoint {} at {place}{}{state}", self.number, self.terms)
+        format!("breakpoint {} at {place}{}{state}", self.number, written(&self.terms))
     }
 }
 
-/// The terms as the hub lists them.
-fn terms(listed: &Value) -> Terms {
-    let [condition, hits, log] = TERMS.map(|key| listed[key].as_str().map(str::to_owned));
-    Terms { condition, hits, log }
+/// What a debugger says beyond that a breakpoint is pending.
+fn reason_to_wait(why: &str) -> &str {
+    let why = why.trim().trim_end_matches('.');
+    let why = why.strip_suffix("breakpoint pending").map_or(why, |rest| rest.trim_end_matches([',', ' ']));
+    let lower = why.to_ascii_lowercase();
+    if lower.starts_with("pending") {
+        why["pending".len()..].trim_start_matches([':', ',', ' '])
+    } else {
+        why
+    }
 }
 
 /// `breakpoint of Ann at t.py:3 if a > 1 (pending), hit 2 times`.
@@ -256,7 +301,8 @@ pub fn of_another(listed: &Value) -> String {
         Some(1) => ", hit once".to_owned(),
         Some(hits) => format!(", hit {hits} times"),
     };
-    format!("breakpoint of {} at {place}{}{state}{hits}", text("owner"), terms(listed))
+    let terms = written(&Terms::of(listed));
+    format!("breakpoint of {} at {place}{terms}{state}{hits}", text("owner"))
 }
 
 #[cfg(test)]
@@ -287,6 +333,11 @@ mod tests {
                 "(pending: not loaded)",
             ),
             (json!({"verified": false, "message": ""}), "(pending)"),
+            (json!({"verified": false, "message": "pending", "reason": "pending"}), "a > 1 (pending)"),
+            (
+                json!({"verified": false, "message": "pending: no process", "reason": "pending"}),
+                "(pending: no process)",
+            ),
         ] {
             breakpoint.learn(&answer);
             assert!(breakpoint.describe().ends_with(end), "{}", breakpoint.describe());
@@ -306,7 +357,7 @@ mod tests {
         breakpoints.take_over(&[mine, theirs.clone(), json!({"own": true, "name": "add"})]);
         let targets: Vec<_> = breakpoints.all().iter().map(|breakpoint| breakpoint.target.clone()).collect();
         assert_eq!(targets, [line(3), Target::Function("add".to_owned())]);
-        assert_eq!(breakpoints.all()[0].terms.to_string(), " if a > 1 hits 2 log \"a is {a}\"");
+        assert_eq!(written(&breakpoints.all()[0].terms), " if a > 1 hits 2 log \"a is {a}\"");
         assert_eq!(of_another(&theirs), "breakpoint of Ann at t.py:4 (pending), hit 2 times");
     }
 

@@ -4,14 +4,16 @@
 
 mod words;
 
-use crate::place::{Place, Spot, Terms};
+use crate::place::{Place, Spot};
+use breakroom_client::breakpoints::Terms;
 use words::{help_of, long_name, unknown};
 
-pub use words::help;
+pub use words::{help, names};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    Continue,
+    /// With a number, that thread only, as far as the debugger can.
+    Continue(Option<i64>),
     Next,
     Step,
     Out,
@@ -30,7 +32,12 @@ pub enum Command {
     ListBreakpoints,
     /// Without a number all of them.
     Delete(Option<u32>),
-    Print(String),
+    /// The filters for exceptions to stop at; `None` lists them.
+    Catch(Option<Vec<String>>),
+    Print {
+        expression: String,
+        depth: Depth,
+    },
     Set {
         name: String,
         value: String,
@@ -45,7 +52,7 @@ pub enum Command {
     List(Option<i64>),
     Threads,
     Thread(i64),
-    Pause,
+    Pause(Option<i64>),
     Restart,
     /// What is to be shown.
     Help(String),
@@ -53,18 +60,57 @@ pub enum Command {
     Kill,
     /// An empty line.
     Nothing,
+    /// An empty line that repeats the last step.
+    Again,
+}
+
+/// How far a printed value is taken apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Where it tells little by itself, and not far.
+    Usual,
+    /// So many levels, and nothing cut.
+    Levels(usize),
 }
 
 impl Command {
     /// Whether it lets the program run.
     pub fn resumes(&self) -> bool {
-        matches!(self, Self::Continue | Self::Next | Self::Step | Self::Out | Self::Back | Self::Reverse)
+        matches!(
+            self,
+            Self::Again
+                | Self::Continue(_)
+                | Self::Next
+                | Self::Step
+                | Self::Out
+                | Self::Back
+                | Self::Reverse
+        )
+    }
+
+    /// Whether it can be carried out while the program runs.
+    pub fn needs_no_stop(&self) -> bool {
+        matches!(
+            self,
+            Self::Pause(_)
+                | Self::Threads
+                | Self::Break(_)
+                | Self::ListBreakpoints
+                | Self::Delete(_)
+                | Self::Catch(_)
+                | Self::Help(_)
+                | Self::Input(_)
+                | Self::Restart
+                | Self::Quit
+                | Self::Kill
+                | Self::Nothing
+        )
     }
 
     /// The word for it, if it is more than looking on.
     pub fn deed(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Continue => "continue",
+            Self::Continue(_) | Self::Again => "continue",
             Self::Next => "next",
             Self::Step => "step",
             Self::Out => "out",
@@ -74,13 +120,15 @@ impl Command {
             Self::Break(_) => "break",
             Self::Watch { .. } => "watch",
             Self::Delete(_) => "delete",
+            Self::Catch(Some(_)) => "catch",
             // The program itself may be called for it.
-            Self::Print(_) => "print",
+            Self::Print { .. } => "print",
             Self::Set { .. } => "set",
-            Self::Pause => "pause",
+            Self::Pause(_) => "pause",
             Self::Restart => "restart",
             Self::Kill => "kill",
             Self::ListBreakpoints
+            | Self::Catch(None)
             | Self::Locals
             | Self::Globals
             | Self::Backtrace
@@ -119,7 +167,8 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         _ => Err(NotACommand::BadArgument(format!("`{name}` takes nothing after it, and `{rest}` came"))),
     };
     match name {
-        "continue" => takes_nothing(Command::Continue),
+        "continue" if rest.is_empty() => Ok(Command::Continue(None)),
+        "continue" => number(name, rest).map(|thread| Command::Continue(Some(thread))),
         "next" => takes_nothing(Command::Next),
         "step" => takes_nothing(Command::Step),
         "out" => takes_nothing(Command::Out),
@@ -132,7 +181,8 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         "up" => takes_nothing(Command::Up),
         "down" => takes_nothing(Command::Down),
         "threads" => takes_nothing(Command::Threads),
-        "pause" => takes_nothing(Command::Pause),
+        "pause" if rest.is_empty() => Ok(Command::Pause(None)),
+        "pause" => number(name, rest).map(|thread| Command::Pause(Some(thread))),
         "restart" => takes_nothing(Command::Restart),
         "kill" => takes_nothing(Command::Kill),
         "help" if rest.is_empty() => Ok(Command::Help(help())),
@@ -141,18 +191,42 @@ pub fn parse(line: &str) -> Result<Command, NotACommand> {
         "break" if rest.is_empty() => Ok(Command::ListBreakpoints),
         "break" => rest.parse().map(Command::Break).map_err(bad),
         "watch" => parse_watch(rest),
+        "catch" => Ok(Command::Catch(parse_catch(rest))),
         "delete" if rest.is_empty() => Ok(Command::Delete(None)),
         "delete" => number(name, rest).map(|number| Command::Delete(Some(number))),
         "print" if rest.is_empty() => {
             Err(NotACommand::BadArgument("print what? write `print EXPRESSION`".to_owned()))
         }
-        "print" => Ok(Command::Print(rest.to_owned())),
+        "print" => Ok(parse_print(rest)),
         "set" => parse_set(rest),
         "frame" => number(name, rest).map(Command::Frame),
         "list" if rest.is_empty() => Ok(Command::List(None)),
         "list" => number(name, rest).map(|line| Command::List(Some(line))),
         "thread" => number(name, rest).map(Command::Thread),
         _ => Err(unknown(word)),
+    }
+}
+
+/// `-d 3 tree`. `-d` alone is what an expression may begin with, too.
+fn parse_print(rest: &str) -> Command {
+    let leveled =
+        rest.strip_prefix("-d").filter(|rest| rest.starts_with(char::is_whitespace)).and_then(|rest| {
+            let (levels, expression) = rest.trim_start().split_once(char::is_whitespace)?;
+            Some((levels.parse().ok()?, expression.trim()))
+        });
+    match leveled {
+        Some((levels, expression)) => {
+            Command::Print { expression: expression.to_owned(), depth: Depth::Levels(levels) }
+        }
+        None => Command::Print { expression: rest.to_owned(), depth: Depth::Usual },
+    }
+}
+
+fn parse_catch(rest: &str) -> Option<Vec<String>> {
+    match rest {
+        "" => None,
+        "none" => Some(Vec::new()),
+        _ => Some(rest.split([' ', ',']).filter(|name| !name.is_empty()).map(str::to_owned).collect()),
     }
 }
 
@@ -190,7 +264,7 @@ mod tests {
     #[test]
     fn each_command_has_its_short_forms() {
         for (texts, command) in [
-            (&["continue", "c", " c "][..], Command::Continue),
+            (&["continue", "c", " c "][..], Command::Continue(None)),
             (&["next", "n"], Command::Next),
             (&["step", "s"], Command::Step),
             (&["out", "o", "finish"], Command::Out),
@@ -199,12 +273,25 @@ mod tests {
             (&["b t.py:3 if a > 1"], Command::Break("t.py:3 if a > 1".parse().unwrap())),
             (&["delete 2", "d 2"], Command::Delete(Some(2))),
             (&["delete"], Command::Delete(None)),
-            (&["print a + b", "p  a + b"], Command::Print("a + b".to_owned())),
+            (&["catch"], Command::Catch(None)),
+            (&["catch none"], Command::Catch(Some(Vec::new()))),
+            (&["catch a b", "catch a, b"], Command::Catch(Some(vec!["a".to_owned(), "b".to_owned()]))),
+            (
+                &["print a + b", "p  a + b"],
+                Command::Print { expression: "a + b".to_owned(), depth: Depth::Usual },
+            ),
+            (
+                &["print -d 2 a + b", "p  -d  2  a + b"],
+                Command::Print { expression: "a + b".to_owned(), depth: Depth::Levels(2) },
+            ),
             (&["set a = b == c"], Command::Set { name: "a".to_owned(), value: "b == c".to_owned() }),
             (&["list", "l"], Command::List(None)),
             (&["l 7"], Command::List(Some(7))),
             (&["frame 2", "f 2"], Command::Frame(2)),
             (&["thread 5"], Command::Thread(5)),
+            (&["continue 5", "c 5"], Command::Continue(Some(5))),
+            (&["pause"], Command::Pause(None)),
+            (&["pause 5"], Command::Pause(Some(5))),
             (&["help", "h"], Command::Help(help())),
             (&["help p", "help print"], Command::Help(help_of("print").unwrap())),
             (&["back", "reverse-step", "reverse-next"], Command::Back),

@@ -19,6 +19,8 @@ pub enum Error {
     NotWatched { name: String, reason: String },
     #[error("the program runs{by}; wait for its stop, or `pause` it")]
     Runs { by: String },
+    #[error("thread {thread} runs; `pause {thread}` stops it")]
+    ThreadRuns { thread: i64 },
     #[error("the program has moved on: {by} resumed it; see where it is and type it again")]
     Moved { by: String },
     #[error("{what} is not for observers; attach without --observe")]
@@ -50,6 +52,13 @@ fn in_words(error: &breakroom_client::Error) -> String {
     }
 }
 
+/// A first line up to what of it was shown already: delve says that it failed to launch and goes on with the builder's words.
+fn own_words(first: &str, is_known: impl Fn(&str) -> bool) -> &str {
+    let parts = first.match_indices(": ").map(|(at, _)| at);
+    let known = parts.into_iter().find(|at| is_known(&first[at + 2..]));
+    known.map_or(first, |at| &first[..at]).trim_end_matches(':')
+}
+
 impl From<breakroom_client::Error> for Error {
     fn from(error: breakroom_client::Error) -> Self {
         Self::Client(error)
@@ -57,13 +66,29 @@ impl From<breakroom_client::Error> for Error {
 }
 
 impl Error {
+    /// Without those lines below the first that were shown already, as a compiler's are.
+    pub(crate) fn without(self, is_known: impl Fn(&str) -> bool) -> Self {
+        let Self::Client(breakroom_client::Error::Refused { command, message }) = self else { return self };
+        let Some((first, rest)) = message.split_once('\n') else {
+            return Self::Client(breakroom_client::Error::Refused { command, message });
+        };
+        let new: Vec<&str> = rest.lines().filter(|line| !line.trim().is_empty() && !is_known(line)).collect();
+        let message = match new.is_empty() {
+            true => own_words(first, is_known).to_owned(),
+            false => message,
+        };
+        Self::Client(breakroom_client::Error::Refused { command, message })
+    }
+
     /// Whether it costs only the command that it is about.
     pub(crate) fn is_passing(&self) -> bool {
         match self {
+            Self::Client(breakroom_client::Error::Left { .. }) => false,
             Self::Client(error) => !error.is_loss(),
             Self::Missing { .. }
             | Self::NotWatched { .. }
             | Self::Runs { .. }
+            | Self::ThreadRuns { .. }
             | Self::Moved { .. }
             | Self::OnlyObserves { .. } => true,
             Self::Input { .. } | Self::Show { .. } | Self::CalledOff => false,

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use breakroom_client::breakpoints::Terms;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub spot: Spot,
@@ -22,16 +24,6 @@ pub enum Spot {
     Function(String),
 }
 
-/// On which terms it stops there.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Terms {
-    pub condition: Option<String>,
-    /// A number, or an operator and a number: `3`, `>= 3`, `% 2`.
-    pub hits: Option<String>,
-    /// What is printed instead of stopping.
-    pub log: Option<String>,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is not a place; write LINE, FILE:LINE or FUNCTION, and after it `if CONDITION`, `hits N` or `log \"TEXT\"`"
@@ -45,7 +37,7 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> Result<Self, NotAPlace> {
         let wrong = || NotAPlace { text: text.trim().to_owned() };
-        let (spot, terms) = Terms::split(text.trim()).ok_or_else(wrong)?;
+        let (spot, terms) = split(text.trim()).ok_or_else(wrong)?;
         let line = |digits: &str| digits.parse().ok().filter(|line: &i64| *line > 0);
         let spot = match spot.rsplit_once(':') {
             // Functions may have colons in their names: `list::push`.
@@ -60,32 +52,38 @@ impl FromStr for Place {
             _ if spot.is_empty() || spot.ends_with(':') || spot.contains(char::is_whitespace) => {
                 return Err(wrong());
             }
+            // A line that was mistyped: no function has such a name, and none would ever be hit.
+            _ if begins_with_a_digit(spot.rsplit_once(':').map_or(spot, |(_, name)| name)) => {
+                return Err(wrong());
+            }
             _ => Spot::Function(spot.to_owned()),
         };
         Ok(Self { spot, terms })
     }
 }
 
-impl Terms {
-    /// The spot and what follows it. `None` if a term is empty.
-    fn split(text: &str) -> Option<(&str, Self)> {
-        let (text, log) = match text.split_once(" log \"") {
-            Some((before, quoted)) => (before, Some(quoted.strip_suffix('"')?)),
-            None => (text, None),
-        };
-        // A condition may have the word in it.
-        let counted = text.rsplit_once(" hits ").filter(|(_, count)| is_count(count));
-        let (text, hits) = counted.map_or((text, None), |(before, count)| (before, Some(count)));
-        let (spot, condition) = match text.split_once(" if ") {
-            Some((spot, condition)) => (spot, Some(condition)),
-            None if text.ends_with(" if") => return None,
-            None => (text, None),
-        };
-        let owned = |term: Option<&str>| term.map(|term| term.trim().to_owned());
-        let terms = Self { condition: owned(condition), hits: owned(hits), log: owned(log) };
-        let empty = [&terms.condition, &terms.log].into_iter().any(|term| term.as_deref() == Some(""));
-        (!empty).then_some((spot.trim(), terms))
-    }
+/// The spot and what follows it. `None` if a term is empty.
+fn split(text: &str) -> Option<(&str, Terms)> {
+    let (text, log) = match text.split_once(" log \"") {
+        Some((before, quoted)) => (before, Some(quoted.strip_suffix('"')?)),
+        None => (text, None),
+    };
+    // A condition may have the word in it.
+    let counted = text.rsplit_once(" hits ").filter(|(_, count)| is_count(count));
+    let (text, hits) = counted.map_or((text, None), |(before, count)| (before, Some(count)));
+    let (spot, condition) = match text.split_once(" if ") {
+        Some((spot, condition)) => (spot, Some(condition)),
+        None if text.ends_with(" if") => return None,
+        None => (text, None),
+    };
+    let owned = |term: Option<&str>| term.map(|term| term.trim().to_owned());
+    let terms = Terms { condition: owned(condition), hits: owned(hits), log: owned(log) };
+    let empty = [&terms.condition, &terms.log].into_iter().any(|term| term.as_deref() == Some(""));
+    (!empty).then_some((spot.trim(), terms))
+}
+
+fn begins_with_a_digit(name: &str) -> bool {
+    name.bytes().next().is_some_and(|letter| letter.is_ascii_digit())
 }
 
 fn is_count(text: &str) -> bool {
@@ -100,24 +98,17 @@ impl fmt::Display for Place {
             Spot::Line { file: None, line } => write!(out, "{line}")?,
             Spot::Function(name) => write!(out, "{name}")?,
         }
-        self.terms.fmt(out)
+        out.write_str(&written(&self.terms))
     }
 }
 
-/// As they are written, each with a space before it.
-impl fmt::Display for Terms {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(condition) = &self.condition {
-            write!(out, " if {condition}")?;
-        }
-        if let Some(hits) = &self.hits {
-            write!(out, " hits {hits}")?;
-        }
-        match &self.log {
-            Some(log) => write!(out, " log \"{log}\""),
-            None => Ok(()),
-        }
-    }
+/// Terms as a person writes them, each with a space before it.
+pub fn written(terms: &Terms) -> String {
+    let Terms { condition, hits, log } = terms;
+    let condition = condition.as_ref().map(|condition| format!(" if {condition}"));
+    let hits = hits.as_ref().map(|hits| format!(" hits {hits}"));
+    let log = log.as_ref().map(|log| format!(" log \"{log}\""));
+    [condition, hits, log].into_iter().flatten().collect()
 }
 
 #[cfg(test)]
@@ -174,6 +165,9 @@ mod tests {
             "3 log \"\"",
             "3 hits",
             "3 hits x",
+            "3x",
+            "t.py:3x",
+            "3x if a",
         ] {
             assert!(text.parse::<Place>().is_err(), "{text:?}");
         }

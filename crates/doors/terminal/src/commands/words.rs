@@ -2,35 +2,76 @@
 
 use super::NotACommand;
 
-/// The words of each command, the long one first, with what its help says.
-const COMMANDS: &[(&[&str], &str, &str)] = &[
-    (&["continue", "c", "cont"], "", "run until the next stop"),
-    (&["next", "n"], "", "run to the next line, over calls"),
-    (&["step", "s"], "", "run to the next line, into calls"),
-    (&["out", "o", "finish"], "", "run until the function returns"),
-    (&["back", "reverse-step", "reverse-next"], "", "go back in time by one line, where the debugger can"),
-    (&["reverse", "reverse-continue", "rc"], "", "run backwards to the stop before"),
-    (&["break", "b"], "[PLACE [if CONDITION] [hits N] [log \"TEXT\"]]", "set a breakpoint, or list them"),
-    (&["watch"], "NAME [if CONDITION]", "stop when a variable changes, where the debugger can"),
-    (&["delete", "d"], "[NUMBER]", "remove a breakpoint, or all"),
-    (&["print", "p"], "EXPRESSION", "show a value"),
-    (&["set"], "NAME = VALUE", "change a variable"),
-    (&["locals"], "", "show the variables of the frame"),
-    (&["globals"], "", "show the variables of the whole program"),
-    (&["bt", "where", "backtrace"], "", "show the stack"),
-    (&["frame", "f"], "NUMBER", "select a frame of the stack"),
-    (&["up"], "", "select the caller's frame"),
-    (&["down"], "", "select the called frame"),
-    (&["list", "l"], "[LINE]", "show the source"),
-    (&["threads"], "", "show the threads"),
-    (&["thread"], "NUMBER", "select a stopped thread"),
-    (&["input"], "TEXT", "give the program a line to read"),
-    (&["pause"], "", "stop the running program"),
-    (&["restart"], "", "start the program again"),
-    (&["help", "h", "?"], "[COMMAND]", "show this list, or one command"),
-    (&["quit", "q", "exit"], "", "leave; the last one's ends what was launched"),
-    (&["kill"], "", "end the program for everybody"),
+/// One command: its words, the long one first, what follows it, and what its help says.
+type Row = (&'static [&'static str], &'static str, &'static str);
+
+/// The commands by what they are for.
+const GROUPS: &[(&str, &[Row])] = &[
+    (
+        "run",
+        &[
+            (&["continue", "c", "cont"], "[THREAD]", "run until the next stop, or let one thread go on"),
+            (&["next", "n"], "", "run to the next line, over calls"),
+            (&["step", "s"], "", "run to the next line, into calls"),
+            (&["out", "o", "finish"], "", "run until the function returns"),
+            (
+                &["back", "reverse-step", "reverse-next"],
+                "",
+                "go back in time by one line, where the debugger can",
+            ),
+            (&["reverse", "rc", "reverse-continue"], "", "run backwards to the stop before"),
+            (&["pause"], "[THREAD]", "stop the running program, or one thread of it"),
+            (&["restart"], "", "start the program again"),
+        ],
+    ),
+    (
+        "break",
+        &[
+            (
+                &["break", "b"],
+                "[PLACE [if CONDITION] [hits N] [log \"TEXT\"]]",
+                "set a breakpoint at LINE, FILE:LINE or FUNCTION, or list them",
+            ),
+            (&["watch"], "NAME [if CONDITION]", "stop when a variable changes, where the debugger can"),
+            (&["delete", "d"], "[NUMBER]", "remove a breakpoint, or all"),
+            (&["catch"], "[FILTER...|none]", "stop at these exceptions and no others, or list them"),
+        ],
+    ),
+    (
+        "look",
+        &[
+            (&["print", "p"], "[-d DEPTH] EXPRESSION", "show a value, with what is inside it"),
+            (&["locals"], "", "show the variables of the frame"),
+            (&["globals"], "", "show the variables of the whole program"),
+            (&["list", "l"], "[LINE]", "show the source"),
+            (&["bt", "where", "backtrace"], "", "show the stack"),
+            (&["frame", "f"], "NUMBER", "select a frame of the stack"),
+            (&["up"], "", "select the caller's frame"),
+            (&["down"], "", "select the called frame"),
+            (&["threads"], "", "show the threads, and what each does"),
+            (&["thread"], "NUMBER", "select a stopped thread"),
+        ],
+    ),
+    (
+        "change",
+        &[
+            (&["set"], "NAME = VALUE", "change a variable"),
+            (&["input"], "TEXT", "give the program a line to read"),
+        ],
+    ),
+    (
+        "leave",
+        &[
+            (&["quit", "q", "exit"], "", "leave; the last one's ends what was launched"),
+            (&["kill"], "", "end the program for everybody"),
+            (&["help", "h", "?"], "[COMMAND|all]", "show the commands, or tell about one or all"),
+        ],
+    ),
 ];
+
+fn commands() -> impl Iterator<Item = &'static Row> {
+    GROUPS.iter().flat_map(|(_, rows)| rows.iter())
+}
 
 /// Words of other debuggers, with what does the same here.
 const ELSEWHERE: &[(&[&str], &str)] = &[
@@ -43,19 +84,42 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
     (&["args", "vars"], "`locals` shows the variables of the frame"),
 ];
 
+/// A line for each group, with each command's shortest word.
 pub fn help() -> String {
-    let width = COMMANDS.iter().map(|(words, arguments, _)| usage(words, arguments).len()).max().unwrap_or(0);
-    let line = |(words, arguments, what): &(&[&str], &str, &str)| {
-        format!("  {:width$}  {what}\n", usage(words, arguments))
+    let line = |(group, rows): &(&str, &[Row])| {
+        let named: Vec<String> = rows.iter().map(|(words, _, _)| in_short(words)).collect();
+        format!("  {group:<8}{}\n", named.join(", "))
     };
-    COMMANDS.iter().map(line).collect()
+    let lines: String = GROUPS.iter().map(line).collect();
+    format!(
+        "{lines}`help COMMAND` tells about one, `help all` about all. An empty line repeats the last step.\n"
+    )
 }
 
-/// What the help says about one command.
+/// What the help says about one command, or about all.
 pub(super) fn help_of(word: &str) -> Result<String, NotACommand> {
-    let found = COMMANDS.iter().find(|(words, _, _)| words.contains(&word));
+    if word == "all" {
+        let width = commands().map(|(words, arguments, _)| usage(words, arguments).len()).max().unwrap_or(0);
+        let line = |(words, arguments, what): &Row| format!("  {:width$}  {what}\n", usage(words, arguments));
+        return Ok(commands().map(line).collect());
+    }
+    let found = commands().find(|(words, _, _)| words.contains(&word));
     let (words, arguments, what) = found.ok_or_else(|| unknown(word))?;
     Ok(format!("  {}  {what}\n", usage(words, arguments)))
+}
+
+/// `print (p)`.
+fn in_short(words: &[&str]) -> String {
+    match words {
+        [long, short, ..] if short.len() < 3 => format!("{long} ({short})"),
+        [long, ..] => (*long).to_owned(),
+        [] => String::new(),
+    }
+}
+
+/// The long names, for whoever completes them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    commands().filter_map(|(words, _, _)| words.first().copied())
 }
 
 /// `print (p) EXPRESSION`.
@@ -68,7 +132,7 @@ fn usage(words: &[&str], arguments: &str) -> String {
 }
 
 pub(super) fn long_name(word: &str) -> Option<&'static str> {
-    let (words, _, _) = COMMANDS.iter().find(|(words, _, _)| words.contains(&word))?;
+    let (words, _, _) = commands().find(|(words, _, _)| words.contains(&word))?;
     words.first().copied()
 }
 
@@ -76,8 +140,7 @@ pub(super) fn unknown(word: &str) -> NotACommand {
     if let Some((_, ours)) = ELSEWHERE.iter().find(|(words, _)| words.contains(&word)) {
         return NotACommand::Elsewhere { word: word.to_owned(), ours };
     }
-    let long_names = COMMANDS.iter().filter_map(|(words, _, _)| words.first().copied());
-    let ranked: Vec<(usize, &str)> = long_names.map(|name| (difference(word, name), name)).collect();
+    let ranked: Vec<(usize, &str)> = names().map(|name| (difference(word, name), name)).collect();
     let best = ranked.iter().map(|(difference, _)| *difference).min().unwrap_or(0);
     // With half of its letters changed a word is another word.
     let is_close = best * 2 <= word.chars().count();
@@ -147,10 +210,16 @@ mod tests {
 
     #[test]
     fn the_help_has_every_command_and_tells_of_one() {
-        let help = help();
-        assert_eq!(help.lines().count(), COMMANDS.len());
-        assert!(help.contains("print (p) EXPRESSION"), "{help}");
-        assert_eq!(help_of("p").unwrap(), "  print (p) EXPRESSION  show a value\n");
+        assert_eq!(help().lines().count(), GROUPS.len() + 1);
+        assert!(help().lines().all(|line| line.chars().count() <= 110), "{}", help());
+        assert!(help().contains("print (p), locals"), "{}", help());
+        let all = help_of("all").unwrap();
+        assert_eq!(all.lines().count(), commands().count());
+        assert!(all.contains("print (p) [-d DEPTH] EXPRESSION"), "{all}");
+        assert_eq!(
+            help_of("p").unwrap(),
+            "  print (p) [-d DEPTH] EXPRESSION  show a value, with what is inside it\n"
+        );
         assert!(help_of("info").unwrap_err().to_string().contains("`locals`"));
     }
 }

@@ -6,12 +6,16 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
+use crate::Place;
 use crate::breakpoints::{self, Target};
 use crate::commands::Command;
 use crate::error::Error;
-use crate::front::{Front, PauseAsked, Position, ProgramInput, Resumer};
-use crate::{Place, Terms};
+use crate::front::pausing::PauseAsked;
+use crate::front::stop::Stop;
+use crate::front::threads::{Awaited, Why};
+use crate::front::{Front, Position, ProgramInput, Resumer};
 use breakroom_client::Happening;
+use breakroom_client::breakpoints::Terms;
 use breakroom_client::model::ThreadId;
 
 /// What is done after a command.
@@ -31,7 +35,11 @@ impl<O: Write> Front<'_, O> {
             Command::Kill => return Ok(Then::Kill),
             Command::Restart => self.restart()?,
             Command::Nothing => {}
-            Command::Continue
+            Command::Continue(Some(thread)) if !self.looks_at(ThreadId(thread)) => {
+                self.let_go(ThreadId(thread))?;
+            }
+            Command::Again => self.repeat()?,
+            Command::Continue(_)
             | Command::Next
             | Command::Step
             | Command::Out
@@ -45,7 +53,9 @@ impl<O: Write> Front<'_, O> {
             }
             Command::ListBreakpoints => self.list_breakpoints()?,
             Command::Delete(number) => self.delete_breakpoints(number)?,
-            Command::Print(expression) => self.print(&expression)?,
+            Command::Catch(None) => self.list_filters()?,
+            Command::Catch(Some(filters)) => self.catch(filters)?,
+            Command::Print { expression, depth } => self.print(&expression, depth)?,
             Command::Set { name, value } => self.set(&name, &value)?,
             Command::Locals => self.show_locals()?,
             Command::Globals => self.show_globals()?,
@@ -56,11 +66,50 @@ impl<O: Write> Front<'_, O> {
             Command::List(line) => self.list(line)?,
             Command::Threads => self.show_threads()?,
             Command::Thread(id) => self.select_thread(ThreadId(id))?,
-            Command::Pause if matches!(self.position, Position::Running { .. }) => self.pause()?,
-            Command::Pause => self.screen.say("the program is stopped already")?,
+            Command::Pause(Some(thread)) => self.pause_thread(ThreadId(thread))?,
+            Command::Pause(None) if matches!(self.position, Position::Running { .. }) => self.pause()?,
+            Command::Pause(None) => self.screen.say("the program is stopped already")?,
             Command::Help(text) => self.screen.say(&text)?,
         }
         Ok(Then::ReadOn)
+    }
+
+    /// What an empty line means: the last step, of the thread that it was for, whichever is looked at now.
+    fn repeat(&mut self) -> Result<(), Error> {
+        let Some((command, thread)) = self.last_step.clone() else { return Ok(()) };
+        if !self.looks_at(thread) {
+            self.must_stand(thread)?;
+            let deed = command.deed().unwrap_or_default();
+            self.screen.murmur(&format!("{deed} in thread {}", thread.0))?;
+            self.position = Position::Stopped(Stop::unknown(Some(thread)));
+        }
+        self.resume(command)
+    }
+
+    pub(super) fn looks_at(&self, thread: ThreadId) -> bool {
+        matches!(&self.position, Position::Stopped(stop) if stop.thread == thread)
+    }
+
+    pub(super) fn runs_by_me(&mut self) {
+        self.position = Position::Running { pause: PauseAsked::No, by: Resumer::Me };
+        self.awaited = Awaited::default();
+        self.ahead.begin_run();
+    }
+
+    /// After the thread that was looked at went on: another that still stands.
+    pub(super) fn show_next_stop(&mut self) -> Result<(), Error> {
+        match self.threads.next_own_stop() {
+            Some(event) => self.look_at(&event),
+            None => Ok(()),
+        }
+    }
+
+    /// From a stop that is not shown to anybody.
+    pub(super) fn go_on_from_nowhere(&mut self) -> Result<(), Error> {
+        let last = self.last_step.take();
+        let gone = self.resume(Command::Continue(None));
+        self.last_step = last;
+        self.bear(gone)
     }
 
     fn resume(&mut self, command: Command) -> Result<(), Error> {
@@ -93,19 +142,18 @@ impl<O: Write> Front<'_, O> {
         }
         let thread = self.stop()?.thread;
         let body = self.client.request(request, json!({"threadId": thread.0}))?;
-        self.last_step = command;
-        self.position = Position::Running { pause: PauseAsked::No, by: Resumer::Me };
+        self.last_step = Some((command, thread));
+        self.last_thread = Some(thread);
+        self.runs_by_me();
         if !matches!(request, "continue" | "reverseContinue") {
+            self.threads.steps(thread);
+            self.await_stop(thread, Why::Itself);
             return Ok(());
         }
         // Absent means that all threads run again, and then their stops are over too.
-        if body["allThreadsContinued"] != Value::Bool(false) {
-            self.waiting_stops.clear();
-        }
-        match self.waiting_stops.pop_front() {
-            Some(event) => self.arrive(&event),
-            None => Ok(()),
-        }
+        self.threads.went_on(Some(thread), body["allThreadsContinued"] != Value::Bool(false));
+        self.await_stop(thread, Why::Anything);
+        self.show_next_stop()
     }
 
     pub(super) fn give_input(&mut self, text: &str) -> Result<(), Error> {
@@ -115,31 +163,26 @@ impl<O: Write> Front<'_, O> {
                 advice: "this debugger has none".to_owned(),
             });
         }
-        self.client.request("breakroom/input", json!({"text": format!("{text}\n")}))?;
-        Ok(())
+        self.send_input(json!({"text": format!("{text}\n")}))
     }
 
     /// Nothing more comes for the program to read.
     pub(super) fn end_input(&mut self) -> Result<(), Error> {
         self.input = ProgramInput::Ended;
-        self.client.request("breakroom/input", json!({"end": true}))?;
+        self.send_input(json!({"end": true}))
+    }
+
+    /// To the program that is looked at. While nothing is, the hub knows which one reads.
+    pub(super) fn send_input(&mut self, mut what: Value) -> Result<(), Error> {
+        if let Position::Stopped(stop) = &self.position {
+            what["threadId"] = json!(stop.thread.0);
+        }
+        self.client.request("breakroom/input", what)?;
         Ok(())
     }
 
     pub(super) fn takes_input(&self) -> bool {
         self.client.can("supportsBreakroomInput")
-    }
-
-    pub(super) fn pause(&mut self) -> Result<(), Error> {
-        if self.observes() {
-            return Err(Error::OnlyObserves { what: "pause" });
-        }
-        let thread = self.any_thread()?;
-        self.client.request("pause", json!({"threadId": thread.0}))?;
-        if let Position::Running { pause, .. } = &mut self.position {
-            *pause = PauseAsked::Yes;
-        }
-        Ok(())
     }
 
     fn set_breakpoint(&mut self, place: Place) -> Result<(), Error> {

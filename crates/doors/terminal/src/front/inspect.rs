@@ -1,18 +1,25 @@
-//! The commands that look at a stopped program: variables, values, stack, threads.
+//! The commands that look at a stopped program: its scopes, its stack and its source; and those that change a value.
 
 use std::io::Write;
 
 use serde_json::{Value, json};
 
-use super::stop::{MOST_LOCALS, Stop};
+use super::stop::Stop;
+use super::values::Member;
 use crate::breakpoints::Target;
 use crate::error::Error;
 use crate::front::{Front, Position};
 use crate::view;
-use breakroom_client::model::{self, FrameId, Scope, ThreadId, Variable, VariablesReference};
+use breakroom_client::model::{self, FrameId, Scope, VariablesReference};
 
 const LINES_AROUND_A_FRAME: i64 = 2;
 const LINES_AROUND_A_LISTING: i64 = 5;
+
+/// How the names of variables begin that are CMake's own: people look for those of their scripts first.
+const CMAKES_OWN: &str = "CMAKE_";
+
+/// How the name of a scope begins that holds what a function uses of one around it (js-debug).
+const CLOSURE: &str = "Closure";
 
 impl<O: Write> Front<'_, O> {
     pub(super) fn stop(&mut self) -> Result<&mut Stop, Error> {
@@ -30,92 +37,74 @@ impl<O: Write> Front<'_, O> {
         })
     }
 
-    fn scopes(&mut self) -> Result<Vec<Scope>, Error> {
+    pub(super) fn scopes(&mut self) -> Result<Vec<Scope>, Error> {
         let frame = self.frame_id()?;
         let body = self.client.request("scopes", json!({"frameId": frame.0}))?;
         Ok(model::list(&body["scopes"], Scope::read))
     }
 
-    /// The scopes that are shown as locals: the first cheap one, its arguments if they are apart, and the blocks around
-    /// it if the debugger has a scope for each.
+    /// The scopes that are shown as locals: the first cheap one, its arguments if they are apart, the blocks around it if
+    /// the debugger has a scope for each, and what it uses of the functions around it.
     fn local_scopes(&mut self) -> Result<Vec<Scope>, Error> {
         let mut scopes = self.scopes()?;
-        scopes.retain(|scope| !scope.expensive);
+        // gdb has no scope of locals where there are none, and does not call its registers expensive.
+        scopes.retain(|scope| !scope.expensive && !is_of_registers(scope));
         let arguments = scopes.iter().take_while(|scope| scope.arguments).count();
         let around = scopes.split_off(scopes.len().min(arguments + 1));
-        scopes.extend(around.into_iter().filter(|scope| scope.hint == "locals"));
+        let (blocks, others): (Vec<_>, Vec<_>) = around.into_iter().partition(|scope| scope.hint == "locals");
+        scopes.extend(blocks);
+        scopes.extend(others.into_iter().filter(|scope| scope.name.starts_with(CLOSURE)));
         Ok(scopes)
     }
 
-    fn variables(&mut self, reference: VariablesReference) -> Result<Vec<Variable>, Error> {
-        let body = self.client.request("variables", json!({"variablesReference": reference.0}))?;
-        Ok(model::list(&body["variables"], |value| {
-            if Variable::is_group(value) { None } else { Variable::read(value) }
-        }))
+    pub(super) fn global_scopes(&mut self) -> Result<Vec<Scope>, Error> {
+        let mut scopes = self.scopes()?;
+        let has_globals = |scope: &Scope| scope.name.to_lowercase().starts_with("global");
+        scopes.retain(|scope| scope.hint == "globals" || has_globals(scope));
+        Ok(scopes)
     }
 
-    pub(super) fn locals(&mut self) -> Result<Vec<Variable>, Error> {
-        let mut locals: Vec<Variable> = Vec::new();
+    pub(super) fn variables(&mut self, reference: VariablesReference) -> Result<Vec<Member>, Error> {
+        let body = self.client.request("variables", json!({"variablesReference": reference.0}))?;
+        Ok(model::list(&body["variables"], Member::read))
+    }
+
+    pub(super) fn locals(&mut self) -> Result<Vec<Member>, Error> {
+        let mut locals: Vec<Member> = Vec::new();
         for scope in self.local_scopes()? {
             let mut variables = self.variables(scope.reference)?;
+            if let Some(inside) = Member::own_group_of(&scope, &variables) {
+                variables = self.variables(inside)?;
+                variables.sort_by_key(|member| member.variable.name.starts_with(CMAKES_OWN));
+            }
             // The innermost of a name hides the others, as it does in the program.
-            variables.retain(|variable| locals.iter().all(|inner| inner.name != variable.name));
+            let hidden = |name: &str| locals.iter().any(|inner| inner.variable.name == name);
+            variables.retain(|outer| !hidden(&outer.variable.name));
             locals.extend(variables);
         }
         Ok(locals)
     }
 
-    pub(super) fn show_locals(&mut self) -> Result<(), Error> {
-        let locals = self.locals()?;
-        self.screen.say(&view::variables(&locals, MOST_LOCALS, "  "))
-    }
-
-    pub(super) fn show_globals(&mut self) -> Result<(), Error> {
-        let mut scopes = self.scopes()?;
-        let has_globals = |scope: &Scope| scope.name.to_lowercase().starts_with("global");
-        scopes.retain(|scope| scope.hint == "globals" || has_globals(scope));
-        let mut globals = Vec::new();
-        for scope in &scopes {
-            globals.extend(self.variables(scope.reference)?);
-        }
-        match globals.is_empty() {
-            true => self.screen.say("there are no globals here"),
-            false => self.screen.say(&view::variables(&globals, MOST_LOCALS, "  ")),
-        }
-    }
-
-    pub(super) fn print(&mut self, expression: &str) -> Result<(), Error> {
-        let body = self.evaluate(expression, "watch")?;
-        let result = model::text(&body["result"]);
-        let children = model::children(&body);
-        if result.is_empty() && children.is_none() {
-            // It was done for its effect.
-            return self.screen.say("done");
-        }
-        self.screen.say(&format!("{expression} = {}", view::value(&result)))?;
-        match children {
-            Some(reference) if tells_little(&result) => {
-                let fields = self.variables(reference)?;
-                self.screen.say(&view::variables(&fields, MOST_LOCALS, "  "))
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    fn evaluate(&mut self, expression: &str, context: &str) -> Result<Value, Error> {
+    pub(super) fn evaluate(&mut self, expression: &str, context: &str) -> Result<Value, Error> {
         let frame = self.frame_id()?;
         let arguments = json!({"expression": expression, "frameId": frame.0, "context": context});
         Ok(self.client.request("evaluate", arguments)?)
     }
 
     pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        let holder = match self.client.can("supportsSetVariable") {
-            true => self.holder_of(name)?,
-            false => None,
-        };
+        let (mut holder, mut own_name) = (None, name);
+        if self.client.can("supportsSetVariable") {
+            let scopes = self.local_scopes()?;
+            holder = self.holder_in(scopes, name)?;
+            if let (None, Some((of, member)), false) =
+                (holder, name.rsplit_once('.'), self.client.can("supportsSetExpression"))
+            {
+                (holder, own_name) = (self.holder_of_member(of, member)?, member);
+            }
+        }
         let new = match holder {
             Some(holder) => {
-                let arguments = json!({"variablesReference": holder.0, "name": name, "value": value});
+                let arguments = json!({"variablesReference": holder.0, "name": own_name, "value": value});
                 self.client.request("setVariable", arguments)?["value"].take()
             }
             None if self.client.can("supportsSetExpression") => {
@@ -142,7 +131,9 @@ impl<O: Write> Front<'_, O> {
         }
         let frame = self.frame_id()?;
         // A name alone would be an expression to some debuggers, and its value an address.
-        let question = match self.holder_of(name)? {
+        let mut scopes = self.local_scopes()?;
+        scopes.extend(self.global_scopes()?);
+        let question = match self.holder_in(scopes, name)? {
             Some(holder) => json!({"variablesReference": holder.0, "name": name}),
             None => json!({"name": name, "frameId": frame.0}),
         };
@@ -155,11 +146,25 @@ impl<O: Write> Front<'_, O> {
         }
     }
 
-    /// The scope of the innermost variable of this name.
-    fn holder_of(&mut self, name: &str) -> Result<Option<VariablesReference>, Error> {
-        for scope in self.local_scopes()? {
+    /// What holds a member of this name, for debuggers that set variables and nothing else: delve takes no assignment.
+    fn holder_of_member(&mut self, of: &str, member: &str) -> Result<Option<VariablesReference>, Error> {
+        let whole = match self.evaluate(of, "watch") {
+            Err(error) if error.is_refusal() => return Ok(None),
+            whole => whole?,
+        };
+        let reference = VariablesReference(model::integer(&whole["variablesReference"]).unwrap_or(0));
+        if reference.0 == 0 {
+            return Ok(None);
+        }
+        let members = self.variables(reference)?;
+        Ok(members.iter().any(|one| one.variable.name == member).then_some(reference))
+    }
+
+    /// The first of these scopes that has a variable of this name: the innermost.
+    fn holder_in(&mut self, scopes: Vec<Scope>, name: &str) -> Result<Option<VariablesReference>, Error> {
+        for scope in scopes {
             let variables = self.variables(scope.reference)?;
-            if variables.iter().any(|variable| variable.name == name) {
+            if variables.iter().any(|member| member.variable.name == name) {
                 return Ok(Some(scope.reference));
             }
         }
@@ -198,32 +203,9 @@ impl<O: Write> Front<'_, O> {
         self.stop()?;
         self.show_source(line, LINES_AROUND_A_LISTING)
     }
-
-    pub(super) fn show_threads(&mut self) -> Result<(), Error> {
-        let current = self.stop()?.thread;
-        let body = self.client.request("threads", json!({}))?;
-        let threads = model::list(&body["threads"], |thread| {
-            Some((ThreadId(model::integer(&thread["id"])?), model::text(&thread["name"])))
-        });
-        for (thread, name) in threads {
-            let text = format!("{} {name}", thread.0);
-            let line = match thread == current {
-                true => self.screen.paint.mark(&format!("-> {text}")),
-                false => format!("   {text}"),
-            };
-            self.screen.say(&line)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn select_thread(&mut self, thread: ThreadId) -> Result<(), Error> {
-        let stop = self.ask_stack(thread)?;
-        self.position = Position::Stopped(stop);
-        self.select_frame(Some(0))
-    }
 }
 
-/// Debuggers of compiled languages show a structure as its type or address; its fields are what was asked for.
-fn tells_little(result: &str) -> bool {
-    result.is_empty() || result.contains("@ 0x") || result.contains("{...}")
+/// What a processor holds are nobody's variables. Not every debugger calls it as the protocol does.
+fn is_of_registers(scope: &Scope) -> bool {
+    scope.hint == "registers" || scope.name.to_lowercase().ends_with("registers")
 }

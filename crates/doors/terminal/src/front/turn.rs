@@ -1,16 +1,16 @@
 //! Waiting: for the next command, and for what happens meanwhile.
 //!
-//! Lines and happenings come in one order, so a command is never about a stop that was over when it was typed.
+//! A resume is for the stop that was shown when its line was begun. If others have ended that since, it resumes nothing.
 //! Nothing here is asked of the debugger but a pause.
 
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::commands::{self, Command};
 use crate::error::Error;
-use crate::front::{Front, PauseAsked, Position, ProgramInput, Resumer};
+use crate::front::{Front, PauseAsked, Position, Resumer};
 use crate::{keys, view};
 use breakroom_client::model::{self, ThreadId};
 use breakroom_client::{Event, Happening, Typed};
@@ -23,11 +23,18 @@ const CALM: Duration = Duration::from_millis(50);
 pub(super) enum Line {
     NotAsked,
     Asked,
-    /// It came when others had resumed the program this often.
+    /// It was begun when others had resumed the program this often.
     Came {
         typed: Typed,
         moves: u64,
+        at: Instant,
     },
+}
+
+/// A line that waits for a stop, and how often others had resumed the program when it was begun.
+pub(super) struct Waiting {
+    pub typed: Typed,
+    pub moves: u64,
 }
 
 /// What is to be done next.
@@ -40,6 +47,8 @@ pub(super) enum Turn {
 impl<O: Write> Front<'_, O> {
     pub(super) fn next_turn(&mut self) -> Result<Turn, Error> {
         loop {
+            // Before what has happened since: a command is about the stop that comes next, and not about a later one.
+            self.take_turns();
             self.take_in_what_happened()?;
             match &mut self.position {
                 Position::Ended { lost } => return Ok(Turn::Ended { lost: lost.take() }),
@@ -52,15 +61,20 @@ impl<O: Write> Front<'_, O> {
                     false => self.look_ahead()?,
                 }
                 // It may have stopped or ended by now, and then there is nothing to wait for.
-                if self.runs_with_input() {
-                    let happening = self.client.next_happening();
-                    self.take_in(happening)?;
+                match self.runs_with_input() {
+                    true if self.setup.interactive => self.wait_for_happening()?,
+                    true => self.wait_for_run()?,
+                    false => {}
                 }
                 continue;
             }
-            if let Line::Came { typed, moves } = &self.line {
-                let (typed, moves) = (typed.clone(), *moves);
-                self.line = Line::NotAsked;
+            if self.runs_by_a_person() {
+                match self.meanwhile()? {
+                    Some(command) => return Ok(Turn::Command(command)),
+                    None => continue,
+                }
+            }
+            if let Some(Waiting { typed, moves }) = self.next_line() {
                 match self.understand(typed, moves) {
                     Ok(command) => return Ok(Turn::Command(command)),
                     Err(Misunderstood::Broken(error)) => return Err(error),
@@ -71,77 +85,40 @@ impl<O: Write> Front<'_, O> {
             if self.listens() && !self.invite()? {
                 continue;
             }
-            let happening = self.client.next_happening();
-            self.take_in(happening)?;
+            self.wait_for_happening()?;
         }
     }
 
-    /// While the program runs by this one's doing it may wait for something to read, and then no stop comes without it.
-    fn runs_with_input(&self) -> bool {
-        matches!(self.position, Position::Running { by: Resumer::Me, .. }) && self.takes_input()
+    /// What waits comes before what was typed after it.
+    fn next_line(&mut self) -> Option<Waiting> {
+        if let waiting @ Some(_) = self.waiting.pop_front() {
+            return waiting;
+        }
+        let Line::Came { typed, moves, .. } = &self.line else { return None };
+        let next = Waiting { typed: typed.clone(), moves: *moves };
+        self.line = Line::NotAsked;
+        Some(next)
     }
 
-    /// What a person types is for the program.
-    fn pass_input_on(&mut self) -> Result<(), Error> {
-        if self.input == ProgramInput::Ended {
-            return Ok(());
+    pub(super) fn wait_for_happening(&mut self) -> Result<(), Error> {
+        if let Some(end) = self.first_look_ends()
+            && !self.client.happens_within(end.saturating_duration_since(Instant::now()))
+        {
+            return self.look_at_another();
         }
-        if let Line::Came { typed: Typed::Line(line), .. } = &self.line {
-            let text = String::from_utf8_lossy(line).trim_end_matches(['\r', '\n']).to_owned();
-            self.line = Line::NotAsked;
-            let given = self.give_input(&text);
-            self.bear(given)?;
+        if let Some(end) = self.patience_ends()
+            && !self.client.happens_within(end.saturating_duration_since(Instant::now()))
+        {
+            return self.say_that_it_does_not_stop();
         }
-        if let Line::Came { typed: Typed::End, .. } = &self.line {
-            self.line = Line::NotAsked;
-            let ended = self.end_input();
-            self.screen.murmur("the program's input has ended")?;
-            return self.bear(ended);
-        }
-        self.ask_for_line();
-        Ok(())
+        let happening = self.client.next_happening();
+        self.take_in(happening)
     }
 
-    /// Of what is piped in only lines for the program are taken before the stop that the others are meant for.
-    fn look_ahead(&mut self) -> Result<(), Error> {
-        match &self.line {
-            Line::Came { typed: Typed::Line(line), .. } => {
-                if let Ok(Command::Input(text)) = commands::parse(&String::from_utf8_lossy(line)) {
-                    self.line = Line::NotAsked;
-                    let given = self.give_input(&text);
-                    self.bear(given)?;
-                }
-            }
-            // Of a session that was joined, others may still give it some.
-            Line::Came { typed: Typed::End, .. } if self.input == ProgramInput::Open && !self.is_joined() => {
-                let ended = self.end_input();
-                self.bear(ended)?;
-            }
-            Line::Came { .. } | Line::NotAsked | Line::Asked => {}
-        }
-        self.ask_for_line();
-        Ok(())
-    }
-
-    fn ask_for_line(&mut self) {
+    pub(super) fn ask_for_line(&mut self) {
         if matches!(self.line, Line::NotAsked) {
             self.client.want_line();
             self.line = Line::Asked;
-        }
-    }
-
-    /// Complains if the program was not given something, unless it has ended, of which is told next.
-    fn bear(&mut self, given: Result<(), Error>) -> Result<(), Error> {
-        match given {
-            Err(error) if error.is_loss() => Ok(()),
-            Err(error) if error.is_passing() => {
-                self.take_in_what_happened()?;
-                match self.position {
-                    Position::Ended { .. } => Ok(()),
-                    _ => self.screen.complain(&error.to_string()),
-                }
-            }
-            given => given,
         }
     }
 
@@ -156,7 +133,7 @@ impl<O: Write> Front<'_, O> {
         };
         let refused = |reason: &dyn std::fmt::Display| Misunderstood::Refused(reason.to_string());
         let command = match commands::parse(&line).map_err(|error| refused(&error))? {
-            Command::Nothing if self.setup.interactive => self.last_step.clone(),
+            Command::Nothing if self.setup.interactive && self.last_step.is_some() => Command::Again,
             command => command,
         };
         // It was meant for a stop that is over.
@@ -201,12 +178,18 @@ impl<O: Write> Front<'_, O> {
         match happening {
             Happening::Event(event) => self.take_in_event(event),
             Happening::Typed(typed) => {
+                // Whether or not the one before it has had its turn by now: others may still be behind that.
+                if self.ahead.is_awaited() {
+                    self.keep_for_later(typed);
+                    return Ok(());
+                }
                 self.screen.typed();
                 let typed = match typed {
                     Typed::Line(line) if self.setup.interactive && line == keys::END => Typed::End,
                     typed => typed,
                 };
-                self.line = Line::Came { typed, moves: self.moves };
+                let moves = if self.setup.interactive { self.sight.begun() } else { self.moves };
+                self.line = Line::Came { typed, moves, at: Instant::now() };
                 Ok(())
             }
             Happening::Disconnected { reason } => {
@@ -216,6 +199,12 @@ impl<O: Write> Front<'_, O> {
                 Ok(())
             }
             Happening::Interrupt => self.interrupt(),
+            Happening::Leave => {
+                if !matches!(self.position, Position::Ended { .. }) {
+                    self.position = Position::Leaving;
+                }
+                Ok(())
+            }
             Happening::Answered(_) => Ok(()),
         }
     }
@@ -228,12 +217,12 @@ impl<O: Write> Front<'_, O> {
                 result => result,
             },
             // The debugger did not stop it, so whoever insists wants to be rid of it.
-            Position::Running { pause: PauseAsked::Yes, .. } => {
+            Position::Running { pause: PauseAsked::Yes { .. } | PauseAsked::InVain, .. } => {
                 self.position = Position::Leaving;
                 Ok(())
             }
             // The terminal has thrown away what was typed, and the next prompt says so.
-            Position::Stopped(_) => self.screen.begin_line(),
+            Position::Stopped(_) => self.screen.drop_line(),
             Position::Leaving | Position::Ended { .. } => Ok(()),
         }
     }
@@ -249,22 +238,18 @@ impl<O: Write> Front<'_, O> {
                 self.position = Position::Ended { lost: None };
                 Ok(())
             }
-            ("breakpoint", _) => {
-                self.breakpoints.update(&event.body);
-                Ok(())
-            }
+            ("breakpoint", _) => match self.breakpoints.update(&event.body, &mut self.client) {
+                Some(news) => self.screen.say(&news),
+                None => Ok(()),
+            },
             ("breakroom/activity", _) => self.hear_of(&event.body),
             (_, Position::Leaving | Position::Ended { .. }) => Ok(()),
             ("continued", _) => self.went_on(&event.body),
-            ("stopped", Position::Stopped(stop))
-                if ThreadId::read(&event.body).is_some_and(|id| id != stop.thread) =>
-            {
-                let id = ThreadId::read(&event.body).map_or(0, |id| id.0);
-                let reason = model::text(&event.body["reason"]);
-                self.waiting_stops.push_back(event);
-                self.screen.say(&format!("thread {id} stopped too: {reason}"))
-            }
-            ("stopped", _) => self.arrive(&event),
+            ("stopped", _) => self.hear_of_stop(&event),
+            ("thread", _) if event.body["reason"] == "exited" => match ThreadId::read(&event.body) {
+                Some(thread) => self.thread_ended(thread),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -298,10 +283,14 @@ mod tests {
             request: Request::Launch,
             breakpoints: Vec::new(),
             stop_at_entry: false,
+            catch: Vec::new(),
             colour: false,
             interactive: true,
+            errors: crate::Errors::Beside,
+            input: None,
             name: "Ann".to_owned(),
             session: None,
+            quick_step: crate::QUICK_STEP,
         };
         let mut output = Vec::new();
         let mut front = Front::new(Client::new(std::io::empty(), std::io::sink()), setup, &mut output);
@@ -313,7 +302,17 @@ mod tests {
             panic!("it was typed before the program went on");
         };
         assert!(reason.contains("somebody else resumed it"), "{reason}");
-        assert!(matches!(front.understand(typed("c"), 1), Ok(Command::Continue)));
+        assert!(matches!(front.understand(typed("c"), 1), Ok(Command::Continue(None))));
         assert!(matches!(front.understand(typed("bt"), 0), Ok(Command::Backtrace)));
+        // It came before the new stop was shown, and was read after that.
+        front.sight.begin();
+        front.shows_a_stop();
+        front.take_in(Happening::Typed(typed("c"))).unwrap();
+        let Some(Waiting { moves, typed: line }) = front.next_line() else { panic!("a line came") };
+        assert!(matches!(front.understand(line, moves), Err(Misunderstood::Refused(_))));
+        front.sight.begin();
+        front.take_in(Happening::Typed(typed("c"))).unwrap();
+        let Some(Waiting { moves, typed: line }) = front.next_line() else { panic!("a line came") };
+        assert!(matches!(front.understand(line, moves), Ok(Command::Continue(None))));
     }
 }

@@ -26,9 +26,18 @@ fn stop(reason: &str, description: &str) -> (&'static str, Value) {
 
 /// A hub with one session, in which these are.
 fn hub_with(clients: &'static [&'static str]) -> impl FnMut(&str, &Value) -> Option<Vec<Say>> + Send {
+    hub_with_observers(clients, &[])
+}
+
+/// The same, and these of them only look on.
+fn hub_with_observers(
+    clients: &'static [&'static str],
+    observers: &'static [&'static str],
+) -> impl FnMut(&str, &Value) -> Option<Vec<Say>> + Send {
     move |command, _| match command {
         "breakroom/sessions" => {
-            let session = json!({"id": "k7f2", "name": "t.py", "state": "stopped", "clients": clients});
+            let mut session = json!({"id": "k7f2", "name": "t.py", "state": "stopped", "clients": clients});
+            session["observers"] = json!(observers);
             let other = json!({"id": "other", "name": "x.py", "clients": ["Eve"]});
             Some(vec![Say::Answer(json!({"sessions": [other, session]}))])
         }
@@ -109,7 +118,7 @@ fn only_the_thread_that_is_looked_at_matters_when_another_goes_on() {
     let mut stage = Stage::open(|_| {}, as_usual);
     stage.sees(PROMPT);
     stage.voice.tell(&[("stopped", json!({"reason": "step", "threadId": 2}))]);
-    assert_eq!(stage.sees(PROMPT), format!("\nthread 2 stopped too: step\n{PROMPT}"));
+    assert_eq!(stage.sees(PROMPT), format!("\nthread 2 stopped too: step at t.py:2 in add\n{PROMPT}"));
     stage.voice.tell(&[("continued", json!({"threadId": 2, "allThreadsContinued": false}))]);
     stage.types("p a");
     assert_eq!(stage.sees(PROMPT), format!("a = 42\n{PROMPT}"), "the first still stands");
@@ -117,7 +126,9 @@ fn only_the_thread_that_is_looked_at_matters_when_another_goes_on() {
         ("stopped", json!({"reason": "step", "threadId": 2})),
         ("continued", json!({"threadId": 1, "allThreadsContinued": false})),
     ]);
-    stage.sees("the program runs again: somebody else resumed it\nstopped: step at t.py:2 in add\n");
+    stage.sees(
+        "the program runs again: somebody else resumed it\nstopped: step at t.py:2 in add, thread Other\n",
+    );
     stage.types("n");
     stage.sees(PROMPT);
     stage.types("q");
@@ -209,12 +220,19 @@ fn whoever_comes_back_by_joining_has_its_breakpoints_again_and_leaves_plainly() 
 
 #[test]
 fn quitting_a_launched_program_leaves_it_to_the_others_and_says_so() {
-    for (clients, farewell) in [
-        (&["Ann", "Bob"][..], "1 other is still here; the session goes on as k7f2\n"),
-        (&["Bob", "Ann", "Ann"], "2 others are still here; the session goes on as k7f2\n"),
-        (&["Ann"], ""),
+    for (clients, observers, farewell) in [
+        (&["Ann", "Bob"][..], &[][..], "1 other is still here; the session goes on as k7f2\n"),
+        (&["Bob", "Ann", "Ann"], &[], "2 others are still here; the session goes on as k7f2\n"),
+        (&["Bob", "Ann", "Cid"], &["Cid"], "2 others are still here; the session goes on as k7f2\n"),
+        (&["Bob", "Ann"], &["Bob"], "only 1 observer was still here, so the session has ended\n"),
+        (
+            &["Ann", "Bob", "Ann"],
+            &["Bob", "Ann"],
+            "only 2 observers were still here, so the session has ended\n",
+        ),
+        (&["Ann"], &[], ""),
     ] {
-        let mut stage = Stage::open(|_| {}, hub_with(clients));
+        let mut stage = Stage::open(|_| {}, hub_with_observers(clients, observers));
         stage.sees("session k7f2: others join it with `breakroom attach k7f2`\n");
         stage.sees(PROMPT);
         stage.types("q");
@@ -223,6 +241,36 @@ fn quitting_a_launched_program_leaves_it_to_the_others_and_says_so() {
         assert_eq!(played.arguments("disconnect"), &json!({"restart": false}));
         assert_eq!(played.outcome.ending, Ending::Quit);
     }
+}
+
+#[test]
+fn whoever_joined_and_leaves_only_observers_behind_is_told_that_it_is_the_end() {
+    for (observers, end) in [(&["Owl"][..], true), (&[], false)] {
+        let mut stage = Stage::open(joins, hub_with_observers(&["Ann", "Owl"], observers));
+        stage.sees(PROMPT);
+        stage.types("q");
+        let played = stage.end();
+        assert_eq!(played.shown.contains("so the session has ended"), end, "{}", played.shown);
+        assert_eq!(played.arguments("disconnect"), &json!({"restart": false}));
+    }
+}
+
+#[test]
+fn who_ended_the_session_is_told_in_one_line() {
+    let mut stage = Stage::open(joins, hub_with(&["Ann", "Bob"]));
+    stage.sees(PROMPT);
+    let deed = |client: &str, deed: &str, command: &str| {
+        ("breakroom/activity", json!({"client": client, "deed": deed, "command": command}))
+    };
+    stage.voice.tell(&[
+        deed("Bob", "terminated", "terminate"),
+        deed("Bob", "ended the session", "disconnect"),
+        deed("Cid", "ended the session", "disconnect"),
+        ("terminated", json!({})),
+    ]);
+    let shown = stage.sees("the program ended\n");
+    assert_eq!(shown, "\nBob terminated\nCid ended the session\nthe program ended\n");
+    stage.end();
 }
 
 #[test]

@@ -6,11 +6,15 @@
 mod company;
 mod input;
 mod looking;
+mod running;
 mod stage;
+mod threads;
+mod unread;
+mod values;
 
 use std::io::{Cursor, Write};
 
-use breakroom_door_terminal::{Client, Ending, Error, Outcome, Request, Setup, run, run_with};
+use breakroom_door_terminal::{Client, Ending, Error, Errors, Outcome, Request, Setup, run, run_with};
 use breakroom_testkit::scripted::{self as peer, Say, output, program, stopped};
 use serde_json::{Value, json};
 
@@ -39,10 +43,14 @@ fn setup(path: &str) -> Setup {
         request: Request::Launch,
         breakpoints: vec!["2".parse().unwrap()],
         stop_at_entry: false,
+        catch: Vec::new(),
         colour: false,
         interactive: false,
+        errors: Errors::Apart,
+        input: None,
         name: "Ann".to_owned(),
         session: None,
+        quick_step: breakroom_door_terminal::QUICK_STEP,
     }
 }
 
@@ -98,14 +106,15 @@ frame 1: t.py:4 in main
       3  
 ->    4  print(add(40, 2))
   total = 0
--> 1 Main
-   2 Other
+-> 1 Main   stopped: breakpoint at t.py:2 in add
+   2 Other  stopped at t.py:2 in add
 sum: 42
 the program ended with exit code 7
 "
     );
     assert_eq!(played.shown, expected);
-    assert_eq!(played.result.as_ref().unwrap(), &Outcome { ending: Ending::Ended, exit_code: Some(7) });
+    let Outcome { ending, exit_code, .. } = played.result.as_ref().unwrap();
+    assert_eq!((*ending, *exit_code), (Ending::Ended, Some(7)));
     assert_eq!(
         played.commands()[..5],
         ["initialize", "launch", "setBreakpoints", "setExceptionBreakpoints", "configurationDone"]
@@ -178,6 +187,41 @@ fn a_failed_launch_is_an_error_with_the_debuggers_words_and_no_configuration() {
 }
 
 #[test]
+fn what_a_failed_build_has_said_is_not_said_again() {
+    let play_beside = |errors: Errors, category: &'static str, told: &'static str| {
+        play(
+            "c\n",
+            |setup| setup.errors = errors,
+            move |command, _| match command {
+                "launch" => Some(vec![
+                    output(category, "cc -o t t.c\n"),
+                    output(category, "t.c:1: error: no x\nt.c:2: error: no y\n"),
+                    Say::Fail(told),
+                ]),
+                _ => None,
+            },
+        )
+    };
+    let play_with = |told: &'static str| play_beside(Errors::Beside, "console", told);
+    let played = play_with("cc failed (exit code 1):\nt.c:1: error: no x\nt.c:2: error: no y");
+    assert_eq!(played.shown, "| cc -o t t.c\n| t.c:1: error: no x\n| t.c:2: error: no y\n");
+    assert_eq!(played.result.unwrap_err().to_string(), "launch failed: cc failed (exit code 1)");
+    let played = play_with("cc failed (exit code 1):\nt.c:9: error: no z");
+    assert_eq!(
+        played.result.unwrap_err().to_string(),
+        "launch failed: cc failed (exit code 1):\nt.c:9: error: no z",
+        "what was not said before is"
+    );
+    // Delve builds by itself, tells it as the program's output, and begins with it where it should say what it is about.
+    let told = "no: cc -o t t.c\nt.c:1: error: no x\nt.c:2: error: no y";
+    let played = play_beside(Errors::Beside, "stderr", told);
+    assert_eq!(played.shown, "cc -o t t.c\nt.c:1: error: no x\nt.c:2: error: no y\n");
+    assert_eq!(played.result.unwrap_err().to_string(), "launch failed: no");
+    let played = play_beside(Errors::Apart, "stderr", told);
+    assert_eq!(played.result.unwrap_err().to_string(), format!("launch failed: {told}"));
+}
+
+#[test]
 fn the_end_of_the_commands_at_a_stop_ends_a_launched_program_and_leaves_an_attached_one() {
     let launched = play("n\n", |_| {}, as_usual);
     assert_eq!(launched.result.as_ref().unwrap().ending, Ending::Quit);
@@ -214,6 +258,22 @@ fn without_a_breakpoint_the_program_stops_at_its_entry() {
 }
 
 #[test]
+fn a_pause_that_is_lost_behind_an_attach_is_asked_for_again() {
+    let attach = |setup: &mut Setup| {
+        setup.breakpoints.clear();
+        setup.request = Request::Attach;
+    };
+    let mut lost = false;
+    let attached = play("q\n", attach, move |command, _| match command {
+        "configurationDone" => Some(vec![Say::Answer(Value::Null), Say::AnswerTo("attach", Value::Null)]),
+        "pause" if !std::mem::replace(&mut lost, true) => Some(vec![Say::Answer(Value::Null)]),
+        "pause" => Some(vec![Say::Answer(Value::Null), stopped("pause")]),
+        _ => None,
+    });
+    assert!(attached.shown.starts_with("stopped: pause at t.py:2 in add\n"), "{}", attached.shown);
+}
+
+#[test]
 fn output_is_shown_as_what_it_is() {
     let played = play(
         "c\n",
@@ -224,7 +284,10 @@ fn output_is_shown_as_what_it_is() {
                 Say::Answer(Value::Null),
                 output("stderr", "two"),
                 output("telemetry", "secret"),
-                output("console", "from the debugger\n"),
+                output(
+                    "console",
+                    "from the debugger\n\n  \nDetaching\nProcess 12 exited with status = 3 (0x03) \n",
+                ),
                 Say::Raw("printed by the adapter\n"),
                 Say::Event("terminated", json!({})),
             ]),
@@ -253,7 +316,8 @@ fn a_debugger_that_just_closes_its_stream_has_ended_the_program() {
         },
     );
     assert!(played.shown.ends_with("the program ended\n"), "{}", played.shown);
-    assert_eq!(played.result.unwrap(), Outcome { ending: Ending::Ended, exit_code: None });
+    let Outcome { ending, exit_code, .. } = played.result.unwrap();
+    assert_eq!((ending, exit_code), (Ending::Ended, None));
 }
 
 #[test]
@@ -326,8 +390,12 @@ fn a_stop_of_another_thread_is_shown_when_the_first_goes_on_alone() {
             _ => None,
         },
     );
-    assert!(played.shown.contains("thread 2 stopped too: exception\n"), "{}", played.shown);
-    assert!(played.shown.contains("stopped: exception at t.py:2 in add: oops\n"), "{}", played.shown);
+    assert!(played.shown.contains("thread 2 stopped too: exception at t.py:2 in add\n"), "{}", played.shown);
+    assert!(
+        played.shown.contains("stopped: exception at t.py:2 in add, thread Other: oops\n"),
+        "{}",
+        played.shown
+    );
     assert_eq!(played.arguments("continue")["threadId"], 2);
     assert_eq!(played.result.unwrap().exit_code, Some(7));
 }
@@ -373,4 +441,62 @@ impl<F: FnOnce()> Write for OnText<F> {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// What a debugger makes of a breakpoint, and whether the program is told to stop for the lack of it.
+#[test]
+fn a_program_none_of_whose_breakpoints_can_be_set_is_paused_instead_of_running_past() {
+    let refused = json!({"id": 0, "verified": false, "message": "no such file", "reason": "failed"});
+    let waits = json!({"id": 0, "verified": false, "message": "not loaded", "reason": "pending"});
+    let set = json!({"id": 1, "verified": true});
+    for (answers, pauses) in [
+        (vec![refused.clone()], 1),
+        (vec![refused.clone(), refused.clone()], 1),
+        (vec![waits.clone()], 0),
+        (vec![refused.clone(), waits], 0),
+        (vec![refused, set], 0),
+    ] {
+        let wanted = answers.len();
+        let script = move |command: &str, _: &Value| match command {
+            "setBreakpoints" => Some(vec![Say::Answer(json!({"breakpoints": answers}))]),
+            "configurationDone" => {
+                let mut said = vec![Say::Answer(Value::Null), Say::AnswerTo("launch", Value::Null)];
+                // Where it is not paused, it must come to its end for this one.
+                if pauses == 0 {
+                    said.push(Say::Event("terminated", json!({})));
+                }
+                Some(said)
+            }
+            "pause" => Some(vec![Say::Answer(Value::Null), stopped("pause")]),
+            _ => None,
+        };
+        let place = |line: usize| line.to_string().parse().unwrap();
+        let played = play("q\n", |setup| setup.breakpoints = (1..=wanted).map(place).collect(), script);
+        let paused = played.commands().iter().filter(|command| **command == "pause").count();
+        assert_eq!(paused, pauses, "{}", played.shown);
+        let said = "none of the breakpoints can be set, so the program is paused\n";
+        assert_eq!(played.shown.contains(said), pauses == 1, "{}", played.shown);
+        assert_eq!(
+            played.shown.contains("stopped: pause at t.py:2 in add\n"),
+            pauses == 1,
+            "{}",
+            played.shown
+        );
+    }
+}
+
+#[test]
+fn the_exceptions_to_stop_at_can_be_chosen_for_the_start() {
+    for (filters, asked) in [(&["raised"][..], json!(["raised"])), (&["none"], json!([]))] {
+        let filters = filters.iter().map(|filter| (*filter).to_owned()).collect();
+        let played = play("catch\nq\n", |setup| setup.catch = filters, as_usual);
+        assert_eq!(played.arguments("setExceptionBreakpoints"), &json!({"filters": asked}));
+        let count = played.commands().iter().filter(|command| **command == "setExceptionBreakpoints").count();
+        assert_eq!(count, 1, "{}", played.shown);
+        assert_eq!(played.shown.contains("-> raised"), asked != json!([]), "{}", played.shown);
+    }
+    let played = play("q\n", |setup| setup.catch = vec!["rased".to_owned()], as_usual);
+    let refusal = played.result.unwrap_err().to_string();
+    assert_eq!(refusal, "there is no filter `rased`; this debugger has raised, uncaught");
+    assert!(played.asked.iter().all(|(command, _)| command != "configurationDone"), "{:?}", played.asked);
 }
