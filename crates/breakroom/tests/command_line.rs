@@ -6,6 +6,7 @@ mod support {
 }
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -192,6 +193,32 @@ fn the_doctor_says_how_to_install_what_is_missing() {
         assert!(entry["install"].as_str().is_some_and(|install| install.contains("install ")), "{entry}");
         assert!(entry["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{entry}");
     }
+    desk.leave(Hub::Private);
+}
+
+#[test]
+fn nothing_is_executed_from_a_temporary_folder_that_others_may_have_prepared() {
+    let desk = Desk::new();
+    let ours = format!("breakroom-{}", rustix::process::getuid().as_raw());
+    let folder = desk.sandbox.path("tmp").join(ours);
+    let planted = folder.join(".cache/adapters/js-debug/src/dapDebugServer.js");
+    std::fs::create_dir_all(planted.parent().unwrap()).unwrap();
+    std::fs::write(&planted, "").unwrap();
+    let js_debug = |mode: u32| {
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        let entries = doctor(&desk, |command| {
+            command.env_remove("HOME").env_remove("XDG_CACHE_HOME");
+        });
+        entries.into_iter().find(|entry| entry["name"] == "js-debug").unwrap()
+    };
+    let refused = js_debug(0o777);
+    assert_eq!(refused["found"], false, "{refused}");
+    let reason = refused["reason"].as_str().unwrap();
+    assert!(reason.contains("mode 777") && reason.contains("XDG_CACHE_HOME"), "{reason}");
+    // One that is ours alone is taken: a service without a home still has to work.
+    let found = js_debug(0o700);
+    assert_eq!(found["found"], true, "{found}");
+    std::fs::remove_dir_all(&folder).unwrap();
     desk.leave(Hub::Private);
 }
 

@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::commands::{complaint, follow, lines_until, listed, named, only_id, run, said, stop};
 use support::hubs::{OtherHub, read_frame, socket, write_frame};
-use support::rig::{LONG, Rig, SLACK, begin, begin_with, end, initialize, launch, message, signal};
+use support::rig::{LONG, Rig, SLACK, begin, begin_with, end, initialize, launch, message, signal, text};
 
 fn held_elsewhere(id: &str, name: &str, version: &str) -> Value {
     // A later version may tell more, and an earlier one less.
@@ -67,7 +67,10 @@ fn sessions_of_other_versions_are_listed_and_ended_and_joining_them_says_which_v
     let several = complaint(&run(&rig, &["dap", "--session"]));
     assert!(several.contains("several sessions") && several.contains("new2"), "{several}");
     let unknown = complaint(&run(&rig, &["kill", "nope"]));
-    assert!(unknown.contains("there is no session `nope`") && unknown.contains("old0"), "{unknown}");
+    assert!(
+        unknown.starts_with("breakroom: there is no session `nope`") && unknown.contains("old0"),
+        "{unknown}"
+    );
     let log = said(&run(&rig, &["log", "today"]));
     assert!(log.contains("test launched today"), "{log}");
 
@@ -225,8 +228,12 @@ fn kill_returns_when_the_session_is_gone() {
     for which in ["story", "--all"] {
         let mut client = rig.client();
         let hang = [json!({"expect": "threads"}), json!({"hang": true})];
-        begin_with(&mut client, "launch", named("story", rig.fake_with(&hang, &["--ignore-sigterm"])));
+        let hangs = rig.fake_with(&hang, &["--ignore-sigterm", "--log", &text(&rig.log_path())]);
+        begin_with(&mut client, "launch", named("story", hangs));
         let threads = client.request("threads", Value::Null);
+        // A session that is ended before it has read a request owes no answer to it.
+        let passed_on = || rig.log().iter().any(|line| line["command"] == "threads").then_some(());
+        wait::until(LONG, passed_on).expect("the adapter has it");
         assert!(said(&run(&rig, &["kill", which])).ends_with("  story\n"));
         assert!(listed(&rig).is_empty());
         client.failure(threads);
@@ -335,4 +342,96 @@ fn a_daemon_that_is_told_to_go_does_not_wait_for_a_session_that_cannot_end() {
     client.finish();
     signal(guard.pid, Signal::CONT);
     rig.sandbox.assert_nothing_left(LONG);
+}
+
+/// The guard of the only engine.
+fn guard(rig: &Rig) -> i32 {
+    let processes = rig.sandbox.census().processes();
+    let mut guards = processes.iter().filter(|process| process.command_line.trim_end().ends_with(" guard"));
+    let (Some(guard), None) = (guards.next(), guards.next()) else { panic!("{processes:?}") };
+    guard.pid
+}
+
+#[test]
+fn a_guard_is_ready_before_it_is_needed_and_then_the_next_one() {
+    let rig = Rig::new();
+    let mut daemon = serve(&rig);
+    let first = rig.spare_guard();
+    let mut client = rig.client();
+    begin(&mut client, rig.fake(&[]));
+    assert_eq!(guard(&rig), first, "the one that was ready is the engine's");
+    let second = rig.spare_guard();
+    assert_ne!(first, second);
+    end(client);
+    rig.only_the_daemon_is_left();
+    assert_eq!(rig.spare_guard(), second, "there is never more than one, and none is changed for another");
+    rig.end_daemon();
+    wait::for_exit(&mut daemon, LONG).expect("it goes");
+}
+
+#[test]
+fn a_spare_guard_goes_when_its_hub_does() {
+    for end in [Signal::KILL, Signal::TERM] {
+        let rig = Rig::new();
+        let mut daemon = serve(&rig);
+        rig.spare_guard();
+        signal(daemon.id().cast_signed(), end);
+        wait::for_exit(&mut daemon, LONG).expect("it goes");
+        let none = || rig.sandbox.census().processes().is_empty().then_some(());
+        wait::until(LONG, none)
+            .unwrap_or_else(|| panic!("{end:?} left behind:\n{}", rig.sandbox.census().left()));
+    }
+}
+
+#[test]
+fn a_spare_guard_that_somebody_ends_is_missed_by_nobody() {
+    let rig = Rig::new();
+    let mut daemon = serve(&rig);
+    for end_of_it in [Signal::TERM, Signal::KILL] {
+        let ended = rig.spare_guard();
+        signal(ended, end_of_it);
+        let spares = || rig.sandbox.census().spare_guards();
+        let gone = || spares().iter().all(|spare| spare.pid != ended).then_some(());
+        wait::until(LONG, gone).expect("it ends");
+        let mut client = rig.client();
+        begin(&mut client, rig.fake(&[]));
+        client.call("threads", Value::Null);
+        assert_ne!(guard(&rig), ended);
+        end(client);
+        // Not even the number of the one that ended is.
+        rig.only_the_daemon_is_left();
+    }
+    rig.spare_guard();
+    rig.end_daemon();
+    wait::for_exit(&mut daemon, LONG).expect("it goes");
+}
+
+#[test]
+fn a_hub_for_one_session_keeps_no_guard_behind_it() {
+    let rig = Rig::new();
+    let mut client = rig.private();
+    begin(&mut client, rig.fake(&[]));
+    // Started before the client had said a word, and the engine's by now.
+    guard(&rig);
+    assert!(rig.sandbox.census().spare_guards().is_empty());
+    end(client);
+    rig.sandbox.assert_nothing_left(LONG);
+}
+
+#[test]
+fn a_door_hears_that_its_client_is_taken_before_it_hears_that_it_is_let_go() {
+    let rig = Rig::new();
+    let mut daemon = serve(&rig);
+    for _ in 0..30 {
+        // There before the door is, so that the session can let it go as soon as it has it.
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        rustix::io::write(&write, b"no header\r\n\r\n").unwrap();
+        let mut door = rig.sandbox.command(["dap"]);
+        let told = door.stdin(Stdio::from(read)).output().unwrap();
+        let why = String::from_utf8_lossy(&told.stderr);
+        assert!(why.contains("where a header was expected"), "{told:?}");
+    }
+    rig.only_the_daemon_is_left();
+    rig.end_daemon();
+    wait::for_exit(&mut daemon, LONG).expect("it goes");
 }

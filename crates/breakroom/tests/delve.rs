@@ -15,7 +15,7 @@ use support::failures::{self, NoProgram};
 use support::scenario;
 
 #[test]
-fn the_tour_over_tcp_connect_through_the_shared_hub() {
+fn the_tour_over_tcp_callback_through_the_shared_hub() {
     let Some((desk, mut session)) = GO.open(Hub::Shared, &["--type", "go"]) else { return };
     session.initialize(json!({}));
     scenario::tour(session, json!({}));
@@ -23,13 +23,14 @@ fn the_tour_over_tcp_connect_through_the_shared_hub() {
 }
 
 #[test]
-fn the_tour_over_tcp_callback_through_a_private_hub() {
+fn the_tour_over_tcp_connect_through_a_private_hub() {
     let Some((desk, mut session)) = GO.open(Hub::Private, &[]) else { return };
     session.initialize(json!({}));
     session.client.allow(&["capabilities"]);
     // The type says how such an adapter behaves, though it is started by the record.
     let record = json!({"type": "go", "breakroom": {"adapter": {
-        "args": ["dlv", "dap", "--client-addr", "127.0.0.1:{{port}}"], "mode": "tcp-callback", "debuggeeStdio": true,
+        "args": ["dlv", "dap", "--listen", "127.0.0.1:{{port}}"], "mode": "tcp-connect", "debuggeeStdio": true,
+        "banner": {"stdout": ["DAP server listening at"]},
     }}});
     scenario::tour(session, record);
     desk.leave(Hub::Private);
@@ -75,7 +76,10 @@ fn a_program_that_does_not_compile_fails_the_launch_with_the_compilers_words() {
     std::fs::write(&session.debuggee.source, "package main\n\nfunc main() { undefined_thing() }\n").unwrap();
     let launch = session.client.request("launch", GO.arguments(&session.debuggee, json!({})));
     let answer = session.client.failure(launch);
-    assert!(answer["message"].as_str().unwrap().contains("Failed to launch"), "{answer}");
+    for said in [&answer["message"], &answer["body"]["error"]["format"]] {
+        let said = said.as_str().unwrap();
+        assert!(said.contains("Failed to launch") && said.contains("undefined_thing"), "{answer}");
+    }
     session.client.output_containing("undefined_thing");
     session.client.event("terminated");
     // Delve would panic on any of these.

@@ -157,6 +157,40 @@ fn a_run_offers_what_is_missing_and_goes_on_with_it() {
     shop.desk.leave(Hub::Private);
 }
 
+/// A file that is built first, a folder, a configuration, a process, a core file: asked before anything is built or run.
+#[test]
+fn every_way_to_run_offers_what_is_missing() {
+    let shop = Shop::new(MAKES);
+    let work = shop.desk.sandbox.work();
+    std::fs::write(work.join("Broken.java"), "this is not Java").unwrap();
+    std::fs::create_dir(work.join(".vscode")).unwrap();
+    std::fs::create_dir(work.join("web")).unwrap();
+    std::fs::write(work.join("web/package.json"), r#"{"main": "x.js"}"#).unwrap();
+    std::fs::write(work.join("web/x.js"), "").unwrap();
+    std::fs::write(work.join("core"), "MDMP").unwrap();
+    let configuration = r#"{"configurations": [{"name": "brew", "type": "mine", "request": "launch"}]}"#;
+    std::fs::write(work.join(".vscode/launch.json"), configuration).unwrap();
+    let own = std::process::id().to_string();
+    for (words, missing) in [
+        (&["Broken.java"][..], "jdi"),
+        (&["web"], "js-debug"),
+        (&["-c", "brew"], "mine"),
+        (&["--attach", &own, "--type", "mine"], "mine"),
+        (&["--core", "core", "--type", "mine"], "mine"),
+    ] {
+        let mut command = shop.command(&["run", "--private"]);
+        command.args(words);
+        let mut person = Person::sits_down_with(&shop.desk, command);
+        person.sees(&format!("{missing} is not installed"));
+        person.sees("Do this now? [y/N] ");
+        person.types("n");
+        let said = person.gives_up();
+        assert_eq!(said.matches(" is not installed").count(), 1, "{said}");
+        assert!(said.trim_end().ends_with("was not installed, so nothing was started"), "{said}");
+    }
+    shop.desk.leave(Hub::Private);
+}
+
 #[test]
 fn looking_for_debuggers_runs_nothing_of_the_folder_one_is_in() {
     let shop = Shop::new(MAKES);

@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
@@ -120,19 +120,29 @@ fn a_daemon_that_is_told_to_go_tells_its_clients_and_is_gone_within_five_seconds
 
 #[test]
 fn a_daemon_that_nobody_needs_leaves_and_removes_its_socket() {
-    let rig = Rig::new();
-    let mut serve = rig.sandbox.command(["serve", "--idle-exit", "1s"]);
-    let mut serve = serve.stdin(Stdio::null()).spawn().unwrap();
-    wait::until(LONG, || socket(&rig).exists().then_some(())).expect("it listens");
-    // As long as there is a session, it is needed.
-    let mut client = rig.client();
-    begin(&mut client, rig.fake(&[]));
-    assert!(wait::for_exit(&mut serve, Duration::from_millis(1500)).is_none());
-    end(client);
-    let status = wait::for_exit(&mut serve, LONG).expect("it leaves");
-    assert!(status.success());
-    rig.sandbox.assert_nothing_left(LONG);
-    assert!(!socket(&rig).exists());
+    // One that leaves before its first client has come is no fault: it is tried again with more time for that.
+    let stays = [1, 8, 40].into_iter().find(|idle| {
+        let rig = Rig::new();
+        let mut serve = rig.sandbox.command(["serve", "--idle-exit", &format!("{idle}s")]);
+        let mut serve = serve.stdin(Stdio::null()).spawn().unwrap();
+        let came = |serve: &mut Child| socket(&rig).exists() || serve.try_wait().unwrap().is_some();
+        wait::until(LONG, || came(&mut serve).then_some(())).expect("it listens");
+        let mut client = rig.client();
+        begin(&mut client, rig.fake(&[]));
+        // As long as there is a session, it is needed.
+        let stays = wait::for_exit(&mut serve, Duration::from_millis(idle * 1000 + 500)).is_none();
+        end(client);
+        if stays {
+            let status = wait::for_exit(&mut serve, LONG + Duration::from_secs(*idle)).expect("it leaves");
+            assert!(status.success());
+            rig.sandbox.assert_nothing_left(LONG);
+            assert!(!socket(&rig).exists());
+        } else {
+            rig.end_daemon();
+        }
+        stays
+    });
+    stays.expect("it stays for a session");
 }
 
 #[test]
@@ -322,6 +332,7 @@ fn two_hundred_sessions_that_end_badly_leave_nothing_behind() {
         let daemon = rig.daemon();
         (0..8).for_each(|number| end_badly(&rig, number));
         rig.only_the_daemon_is_left();
+        rig.spare_guard();
         let (before, memory) = (descriptors(daemon), resident(daemon));
         (8..39).for_each(|number| end_badly(&rig, number));
         rig.only_the_daemon_is_left();

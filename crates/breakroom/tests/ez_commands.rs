@@ -145,9 +145,16 @@ fn the_demo_says_what_others_do_and_ends_with_its_program() {
     assert!(lines.any(|line| line == "Ctrl-C ends the demo."));
     let mut guest = ez(&desk, &["attach", "demo", "--as", "Guest"]);
     let mut guest = guest.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    guest.stdin.take().unwrap().write_all(b"delete\nnext\nkill\n").unwrap();
+    let mut typed = guest.stdin.take().unwrap();
+    typed.write_all(b"delete\nnext\n").unwrap();
+    let mut told: Vec<String> = Vec::new();
+    // Killed at once, it would be gone before the demo has asked where it stands.
+    while !told.last().is_some_and(|line| line.contains("stopped in brew, line 14")) {
+        told.push(lines.next().expect("the stop is told"));
+    }
+    typed.write_all(b"kill\n").unwrap();
     assert!(guest.wait().unwrap().success());
-    let told: Vec<String> = lines.collect();
+    told.extend(lines);
     for part in ["Guest joined", "stopped in brew, line 14", "the program has ended", "ending the demo"] {
         assert!(told.iter().any(|line| line.contains(part)), "no {part:?} in {told:?}");
     }

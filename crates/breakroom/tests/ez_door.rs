@@ -8,11 +8,15 @@ mod support {
     pub mod scenario;
 }
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+mod ide {
+    mod ending;
+    mod refusing;
+}
 
-use breakroom_testkit::{adapters, wait};
-use serde_json::{Value, json};
+use std::process::Command;
+
+use breakroom_testkit::adapters;
+use serde_json::json;
 use support::company::{PYTHON, join, listed, nothing_is_listed, only_session};
 use support::editor::{Desk, Hub};
 use support::ide::Ide;
@@ -143,142 +147,6 @@ fn the_breakpoint_session_of_the_document() {
     desk.leave(Hub::Private);
 }
 
-/// Commands that need a program, and what cannot be done without one.
-const NEED_A_STOP: [(&str, &str); 13] = [
-    ("stepInto", "step"),
-    ("stepOver", "step"),
-    ("stepOut", "step"),
-    ("continue", "continue"),
-    ("stepBack", "step back"),
-    ("reverseContinue", "continue backwards"),
-    ("getVariables", "get variables"),
-    ("getStackTrace", "get stack trace"),
-    ("evaluate", "evaluate"),
-    ("setVariable", "set variable"),
-    ("setDataBreakpoint", "set data breakpoint"),
-    ("pause", "pause"),
-    ("input", "give input"),
-];
-
-/// Whatever any of these commands needs.
-fn whatever() -> Value {
-    json!({"expression": "1", "name": "n", "value": "1", "text": "x", "file": "t.py", "line": 1, "id": 1})
-}
-
-#[test]
-fn every_command_in_a_state_where_it_makes_no_sense_is_an_error_and_no_more() {
-    let Some((desk, _)) = desk(LOOP) else { return };
-    let mut ide = Ide::spawn(door(&desk, &["t.py"]));
-    for (command, deed) in NEED_A_STOP {
-        ide.is_refused(command, whatever(), &format!("Cannot {deed}: program not started"));
-    }
-    for (command, deed) in [
-        ("start", "start"),
-        ("setBreakpoint", "set breakpoint"),
-        ("clearBreakpoint", "clear breakpoint"),
-        ("addWatch", "add watch"),
-        ("removeWatch", "remove watch"),
-    ] {
-        ide.is_refused(command, whatever(), &format!("Cannot {deed}: not initialized"));
-    }
-    ide.sends("initialize", json!({}));
-    assert_eq!(ide.hears("initialized"), json!({"file": "t.py"}));
-    ide.is_refused("initialize", json!({}), "Cannot initialize: already initialized");
-    for (command, deed) in NEED_A_STOP {
-        ide.is_refused(command, whatever(), &format!("Cannot {deed}: program not started"));
-    }
-    for (command, deed) in [("getThreads", "get threads"), ("clearDataBreakpoint", "clear data breakpoint")] {
-        ide.is_refused(command, whatever(), &format!("Cannot {deed}: program not started"));
-    }
-    ide.sends("setBreakpoint", json!({"file": "t.py", "line": 1, "condition": "False"}));
-    ide.hears("breakpointSet");
-    ide.sends("start", json!({}));
-    ide.hears("started");
-    ide.is_refused("initialize", json!({}), "Cannot initialize: already initialized");
-    ide.is_refused("start", json!({}), "Cannot start: program is running");
-    for (command, deed) in
-        NEED_A_STOP.into_iter().filter(|(command, _)| !["pause", "input"].contains(command))
-    {
-        ide.is_refused(command, whatever(), &format!("Cannot {deed}: program is running"));
-    }
-    ide.sends("pause", json!({}));
-    assert_eq!(ide.hears("stopped")["reason"], "step");
-    ide.is_refused("initialize", json!({}), "Cannot initialize: already initialized");
-    ide.sends("pause", json!({}));
-    let refusal = json!({"message": "Cannot pause: program is stopped already", "command": "pause"});
-    assert_eq!(ide.waits_for("error"), refusal);
-    ide.terminates();
-    desk.leave(Hub::Shared);
-}
-
-#[test]
-fn nonsense_is_an_error_each_and_life_goes_on() {
-    let Some((desk, _)) = desk(SUM) else { return };
-    let mut ide = Ide::spawn(door(&desk, &["t.py"]));
-    let long = vec![b'x'; 2 * 1024 * 1024];
-    for (line, message) in [
-        (&b""[..], "invalid JSON: the line is empty; send one command a line"),
-        (b"42", "invalid message: a command is a JSON object"),
-        (b"hello", "invalid JSON: expected value at line 1 column 1"),
-        (b"{\"type\":\"command\"}", "invalid message: `command` is missing"),
-        (b"{\"type\":\"command\",\"command\":\"\xff\"}", "invalid JSON: the line is not UTF-8"),
-        (&long, "invalid JSON: the line is longer than 1 MiB"),
-    ] {
-        ide.types(line);
-        assert_eq!(ide.hears("error"), json!({"message": message}));
-    }
-    ide.is_refused("fly", json!({}), "unknown command: fly");
-    ide.is_refused("initialize", json!(["t.py"]), "Cannot initialize: `params` must be an object");
-    ide.is_refused("initialize", json!({"file": 3}), "Cannot initialize: `file` must be a string");
-    let missing = "Cannot initialize: Error reading file: no.py: No such file or directory (os error 2)";
-    ide.is_refused("initialize", json!({"file": "no.py"}), missing);
-    ide.sends("initialize", json!({"workingDir": "nowhere"}));
-    let error = ide.hears("error")["message"].as_str().unwrap().to_owned();
-    assert!(error.ends_with("nowhere is not a folder"), "{error}");
-    // As it comes from Windows, and without params.
-    ide.types(b"{\"type\": \"command\", \"command\": \"initialize\"}\r");
-    ide.hears("initialized");
-    ide.is_refused("setBreakpoint", json!({"file": "t.py"}), "Cannot set breakpoint: `line` is missing");
-    ide.is_refused("evaluate", json!({}), "Cannot evaluate: `expression` is missing");
-    ide.sends("start", json!({}));
-    ide.hears("started");
-    ide.hears("stopped");
-    let frame = "Cannot get variables: there is no frame 5; the stack has 1, counted from 0";
-    ide.is_refused("getVariables", json!({"frameIndex": 5}), frame);
-    ide.sends("evaluate", json!({"expression": "nobody"}));
-    let error = ide.hears("error");
-    assert!(error["message"].as_str().unwrap().starts_with("Cannot evaluate: "), "{error}");
-    ide.terminates();
-    desk.leave(Hub::Shared);
-}
-
-#[test]
-fn an_endless_loop_is_terminated_at_once() {
-    let Some((desk, _)) = desk(LOOP) else { return };
-    for (hub, words) in [(Hub::Private, &["t.py", "--private"][..]), (Hub::Shared, &["t.py"][..])] {
-        let ide = running(&desk, words);
-        let asked = Instant::now();
-        ide.terminates();
-        // The promise is one second; what a loaded machine adds is less than any wait for a debugger.
-        assert!(asked.elapsed() < Duration::from_secs(4), "{hub:?}: {:?}", asked.elapsed());
-    }
-    nothing_is_listed(&desk);
-    desk.leave(Hub::Shared);
-}
-
-#[test]
-fn terminate_works_before_the_start_too() {
-    let Some((desk, _)) = desk(LOOP) else { return };
-    Ide::spawn(door(&desk, &["t.py"])).terminates();
-    initialized(&desk, &["t.py"]).terminates();
-    // And while the debugger is being started, with a step that has no chance to be made.
-    let mut ide = initialized(&desk, &["t.py"]);
-    ide.sends("start", json!({}));
-    ide.sends("stepInto", json!({}));
-    ide.terminates();
-    desk.leave(Hub::Shared);
-}
-
 #[test]
 fn long_output_and_long_values_come_in_lines_that_a_pipe_takes_whole() {
     let text = "import sys\nlong = '\u{20ac}\"' * 9000\nmany = {i: 'v' * 50 for i in range(200)}\n\
@@ -381,7 +249,7 @@ fn what_the_document_hopes_for_works_as_far_as_the_debugger_can() {
     ide.sends("setDataBreakpoint", json!({"name": "a"}));
     assert_eq!(ide.hears("error")["command"], "setDataBreakpoint");
     ide.sends("input", json!({"text": "x\n"}));
-    assert_eq!(ide.hears("error")["command"], "input");
+    ide.hears("inputAccepted");
     ide.sends("getVariables", json!({"scope": "globals"}));
     let globals = ide.hears("variables");
     assert!(globals["variables"].as_array().unwrap().iter().any(|one| one["name"] == "x"), "{globals}");
@@ -399,23 +267,6 @@ fn what_the_document_hopes_for_works_as_far_as_the_debugger_can() {
     assert!(printed["text"].as_str().unwrap().starts_with("103"), "{printed}");
     ide.waits_for("exited");
     assert!(ide.ends().success());
-    desk.leave(Hub::Shared);
-}
-
-#[test]
-fn a_runtime_error_is_told_and_the_exit_code_is_the_programs() {
-    let Some((desk, file)) = desk(FAILURE) else { return };
-    let mut ide = initialized(&desk, &[&file]);
-    ide.sends("setBreakpoint", json!({"file": file, "line": 4}));
-    ide.hears("breakpointSet");
-    ide.sends("start", json!({}));
-    ide.waits_for("stopped");
-    ide.sends("continue", json!({}));
-    let error = ide.hears("error");
-    assert!(error["message"].as_str().unwrap().contains("division"), "{error}");
-    assert_eq!((&error["location"]["file"], &error["location"]["line"]), (&json!(file), &json!(2)));
-    assert_eq!(ide.waits_for("exited"), json!({"exitCode": 1}));
-    assert_eq!(ide.ends().code(), Some(1));
     desk.leave(Hub::Shared);
 }
 
@@ -476,73 +327,11 @@ fn two_ides_debug_the_same_file_and_do_not_notice() {
 }
 
 #[test]
-fn the_end_of_the_commands_lets_the_program_run_and_then_ends_the_session() {
-    let Some((desk, _)) = desk(SUM) else { return };
-    let mut ide = running(&desk, &["t.py"]);
-    ide.closes();
-    assert_eq!(ide.waits_for("exited"), json!({"exitCode": 0}));
-    assert!(ide.ends().success());
-    let mut ide = initialized(&desk, &["t.py"]);
-    ide.sends("start", json!({}));
-    ide.closes();
-    ide.hears("started");
-    ide.hears("stopped");
-    ide.hears("terminated");
-    assert!(ide.ends().success());
-    let mut ide = initialized(&desk, &["t.py"]);
-    ide.closes();
-    assert!(ide.ends().success());
-    nothing_is_listed(&desk);
-    desk.leave(Hub::Shared);
-}
-
-#[test]
-fn an_ide_that_is_killed_leaves_nothing_behind() {
-    let Some((desk, _)) = desk(LOOP) else { return };
-    running(&desk, &["t.py"]).dies();
-    nothing_is_listed(&desk);
-    running(&desk, &["t.py", "--private"]).dies();
-    desk.leave(Hub::Shared);
-}
-
-#[test]
-fn a_file_that_is_not_there_is_told_before_anything_is_started() {
-    let desk = Desk::new();
-    // The IDE leaves stdin open and waits two seconds.
-    let mut child = door(&desk, &["nonexistent.ez"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    wait::for_exit(&mut child, wait::DEADLINE).expect("it ends though stdin is open");
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.starts_with("Error reading file: nonexistent.ez: "), "{said}");
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
-    desk.leave(Hub::Private);
-}
-
-#[test]
-fn a_file_that_nobody_can_debug_is_an_error_of_the_start() {
-    let desk = Desk::new();
-    std::fs::write(desk.sandbox.work().join("poem.txt"), "roses\n").unwrap();
-    let mut ide = initialized(&desk, &["poem.txt"]);
-    ide.sends("start", json!({}));
-    let error = ide.hears("error");
-    assert_eq!(error["command"], "start");
-    assert!(error["message"].as_str().unwrap().contains("poem.txt"), "{error}");
-    assert_eq!(ide.hears("exited"), json!({"exitCode": 1}));
-    assert_eq!(ide.ends().code(), Some(1));
-    desk.leave(Hub::Private);
-}
-
-#[test]
 fn called_as_ez_it_is_the_ez_command() {
     let Some((desk, _)) = desk(SUM) else { return };
     let ez = desk.sandbox.work().join("ez");
     // A copy, and not a link: then the hub is started by this name too.
-    std::fs::copy(desk.sandbox.binary(), &ez).unwrap();
+    breakroom_testkit::copy_program(desk.sandbox.binary(), &ez);
     let mut command = desk.sandbox.program(&ez);
     command.args(["debugserver", "t.py", "--private"]).current_dir(desk.sandbox.work());
     let mut ide = Ide::spawn(command);

@@ -23,7 +23,7 @@ const PRINTS: &str =
     "import @std\nusing std\n\ndo main() {\n    loop {\n        println(\"again and again\")\n    }\n}\n";
 const SPINS: &str = "import @std\nusing std\n\ndo spin() -> int {\n    println(\"spinning\")\n    temp n = 0\n    loop {\n        n = (n + 1) % 1000\n    }\n    return n\n}\n\ndo main() {\n    temp x = 1\n    x = spin()\n}\n";
 /// The promise is a second. What a loaded machine adds is less than any wait for a debugger.
-const A_MOMENT: Duration = Duration::from_secs(10);
+const A_MOMENT: Duration = Duration::from_secs(30);
 
 fn desk(text: &str) -> Desk {
     let desk = Desk::new();

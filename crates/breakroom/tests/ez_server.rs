@@ -7,7 +7,12 @@ mod support {
     pub mod ez;
 }
 
-use breakroom_testkit::{fake_ez, wait};
+mod servers {
+    mod ending;
+    mod entry;
+}
+
+use breakroom_testkit::fake_ez;
 use serde_json::{Value, json};
 use support::editor::{Desk, Hub};
 use support::ez::{Ez, path_with_ez};
@@ -48,85 +53,6 @@ fn a_server_that_keeps_to_the_document_gives_all_that_the_protocol_has() {
     assert_eq!(ez.variables(&frames[1]), ["x int 10", "y int 20"]);
     ez.go("stepOut");
     ez.stopped("step", &[("main", LAST)]);
-    ez.go("continue");
-    ez.ended(0, "added\ndone\n", "");
-}
-
-#[test]
-fn an_entry_that_is_wanted_is_reported_although_there_are_breakpoints() {
-    for habits in ["", "started-late"] {
-        let mut ez = Ez::open(habits, CALLS);
-        ez.launch(&[LAST], json!({"stopOnEntry": true}));
-        ez.stopped("entry", &[("main", ENTRY)]);
-        ez.go("continue");
-        ez.stopped("breakpoint", &[("main", LAST)]);
-        ez.go("continue");
-        ez.ended(0, "added\ndone\n", "");
-    }
-}
-
-#[test]
-fn an_entry_that_is_not_wanted_is_passed() {
-    for habits in ["", "real"] {
-        let mut ez = Ez::open(habits, CALLS);
-        ez.launch(&[], json!({}));
-        ez.ended(0, "added\ndone\n", "");
-    }
-}
-
-#[test]
-fn two_stops_before_any_command_are_the_entry() {
-    let mut ez = Ez::open("real", CALLS);
-    ez.launch(&[LAST], json!({"stopOnEntry": true}));
-    ez.stopped("entry", &[("main", ENTRY + 1)]);
-    ez.go("continue");
-    ez.stopped("breakpoint", &[("main", LAST)]);
-    ez.go("continue");
-    ez.ended(0, "added\ndone\n", "");
-}
-
-#[test]
-fn a_server_that_runs_ahead_and_stops_only_once_is_at_the_entry_too() {
-    let mut ez = Ez::open("real,ahead-once", CALLS);
-    ez.launch(&[LAST], json!({"stopOnEntry": true}));
-    ez.stopped("entry", &[("main", ENTRY)]);
-    ez.go("next");
-    ez.stopped("step", &[("main", ENTRY + 1)]);
-    ez.left("", "");
-}
-
-#[test]
-fn stops_ahead_that_come_late_do_not_cost_the_first_breakpoint() {
-    let mut ez = Ez::open("real,ahead-late", CALLS);
-    ez.launch(&[LAST], json!({}));
-    ez.stopped("breakpoint", &[("main", LAST)]);
-    ez.go("continue");
-    ez.ended(0, "added\ndone\n", "");
-}
-
-#[test]
-fn a_breakpoint_where_a_server_that_ran_ahead_waits_is_hit() {
-    let mut ez = Ez::open("real", CALLS);
-    ez.launch(&[ENTRY + 1], json!({}));
-    ez.stopped("breakpoint", &[("main", ENTRY + 1)]);
-    ez.go("continue");
-    ez.ended(0, "added\ndone\n", "");
-}
-
-#[test]
-fn a_program_that_ends_before_its_server_could_stop_twice_has_a_session_and_an_end() {
-    let mut ez = Ez::open("real", "print only this\n");
-    let launch = ez.request_launch(json!({}));
-    ez.client.response(launch);
-    ez.client.allow(&["initialized"]);
-    ez.ended(0, "only this\n", "");
-}
-
-#[test]
-fn started_may_come_after_the_stop_it_causes() {
-    let mut ez = Ez::open("started-late", CALLS);
-    ez.launch(&[CALL], json!({}));
-    ez.stopped("breakpoint", &[("main", CALL)]);
     ez.go("continue");
     ez.ended(0, "added\ndone\n", "");
 }
@@ -247,31 +173,6 @@ fn a_line_without_bounds_costs_no_event_behind_it() {
 }
 
 #[test]
-fn the_exit_code_is_the_processs_if_the_server_tells_none() {
-    for (program, code) in
-        [("let x int 1\nlet y int 1\nexit 7\n", 7), ("let x int 1\nlet y int 1\ndie\n", 137)]
-    {
-        let mut ez = Ez::open("real", program);
-        ez.launch(&[], json!({}));
-        ez.ended(code, "", "");
-    }
-}
-
-#[test]
-fn a_runtime_error_is_shown_and_ends_the_program_with_its_code() {
-    let program = "print begins\nlet x int 1\nfail division by zero\n";
-    let mut ez = Ez::open("real", program);
-    ez.launch(&[], json!({}));
-    ez.ended(1, "begins\n", "Runtime error: division by zero\n");
-
-    let mut ez = Ez::open("", program);
-    ez.launch(&[], json!({}));
-    let error = ez.client.event_where("output", |body| body["category"] == "stderr");
-    assert_eq!(error["body"]["line"], 3, "{error}");
-    ez.ended(1, "begins\n", "division by zero\n");
-}
-
-#[test]
 fn a_program_that_does_not_parse_fails_the_launch_with_the_servers_words() {
     for (habits, words) in [("real", "Parse errors in file: see line 2"), ("", ":2:1: this is no statement")]
     {
@@ -330,66 +231,6 @@ fn a_step_that_the_server_refuses_leaves_the_program_where_it_was() {
     ez.stopped("step", &[("<function>", 3), ("main", CALL)]);
     ez.client.output_containing("unknown command: stepOut");
     ez.left("", "unknown command: stepOut\n");
-}
-
-#[test]
-fn terminate_ends_a_server_that_lives_on_and_all_that_its_program_started() {
-    for habits in ["real", ""] {
-        let mut ez = Ez::open(habits, "let x int 1\nlet y int 1\nspawn\nprint spins\nspin\n");
-        ez.launch(&[], json!({}));
-        ez.client.output_containing("spins");
-        let sleeps =
-            || ez.desk.sandbox.census().processes().iter().any(|one| one.command_line.contains("sleep 600"));
-        wait::until(wait::DEADLINE, || sleeps().then_some(())).expect("the program has started it");
-        ez.client.call("terminate", Value::Null);
-        ez.client.event("terminated");
-        ez.left("spins\n", "");
-    }
-}
-
-#[test]
-fn terminate_ends_a_program_that_prints_without_end() {
-    for habits in ["real", ""] {
-        let mut ez = Ez::open(habits, "let x int 1\nlet y int 1\nflood\n");
-        ez.launch(&[], json!({}));
-        ez.client.output_containing("more and more");
-        ez.client.call("terminate", Value::Null);
-        ez.client.event("terminated");
-        ez.client.allow(&["output"]);
-        ez.client.call("disconnect", Value::Null);
-        ez.client.finish();
-        ez.desk.leave(Hub::Private);
-    }
-}
-
-#[test]
-fn a_server_ends_with_its_adapter_when_nobody_is_there_any_more() {
-    for habits in ["real", ""] {
-        let desk = Desk::new();
-        let program = desk.sandbox.work().join("p.ez");
-        std::fs::write(&program, "let x int 1\nlet y int 1\nspawn\nprint spins\nspin\n").unwrap();
-        let mut command = desk.sandbox.command(["ez", "dap", "--"]);
-        command.arg(fake_ez::server_path()).arg("debugserver").env(fake_ez::HABITS_VARIABLE, habits);
-        let mut client = breakroom_testkit::Strict::spawn(command);
-        client.call("initialize", json!({"adapterID": "x"}));
-        client.call("launch", json!({"program": program}));
-        client.event("initialized");
-        client.call("configurationDone", Value::Null);
-        client.output_containing("spins");
-        // Its stdin ends, without a word before.
-        let status = client.finish().status.unwrap();
-        assert!(status.success(), "{status}");
-        desk.leave(Hub::Private);
-    }
-}
-
-#[test]
-fn a_lost_client_leaves_no_server_behind() {
-    let mut ez = Ez::open("real", "let x int 1\nlet y int 1\nspawn\nprint spins\nspin\n");
-    ez.launch(&[], json!({"breakroom": {"onLastLeave": "terminate"}}));
-    ez.client.output_containing("spins");
-    ez.client.abandon();
-    ez.desk.leave(Hub::Private);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 
 mod support {
     pub mod editor;
+    pub mod family;
+    pub mod strangers;
 }
 
 mod starts {
@@ -12,16 +14,36 @@ mod starts {
     mod calling_off;
     mod compounds;
     mod configurations;
+    mod interruptions;
+    mod java;
+    mod native;
+    mod node;
+    mod panics;
     mod projects;
+    mod scripts;
+    mod testing;
 }
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use breakroom_testkit::{Strict, fake};
 use serde_json::{Value, json};
 use support::editor::{Desk, Hub, introduction};
+
+/// A port for a program that is told which. The kernel gives those below its own range to nobody who does not name them, so it is
+/// still free when the program begins.
+fn free_port() -> u16 {
+    const EACH: u16 = 20;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Another process of tests has others.
+    let own = 10_000 + u16::try_from(std::process::id() % 1000).unwrap() * EACH;
+    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let mut next = (0..EACH).map(|_| own + NEXT.fetch_add(1, Ordering::Relaxed) % EACH);
+    next.find(is_free).expect("one of them is free")
+}
 
 /// A desk with a folder of files, and adapters that only write down what they are launched with.
 struct Place {
@@ -31,6 +53,15 @@ struct Place {
 impl Place {
     fn new() -> Place {
         Place { desk: Desk::new() }
+    }
+
+    /// The same with the debuggers of ours beside what is built.
+    fn with_adapters() -> Place {
+        let place = Place::new();
+        let cache = place.desk.sandbox.path("cache").join("breakroom");
+        std::fs::create_dir_all(&cache).unwrap();
+        std::os::unix::fs::symlink(breakroom_testkit::adapters::folder(), cache.join("adapters")).unwrap();
+        place
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -50,9 +81,7 @@ impl Place {
 
     /// A program of the folder that stands for one of the machine's.
     fn write_program(&self, name: &str, text: &str) {
-        use std::os::unix::fs::PermissionsExt;
-        let path = self.write(name, text);
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        breakroom_testkit::write_program(&self.path(name), text);
     }
 
     /// An adapter for these types that writes its requests down.
@@ -96,11 +125,23 @@ impl Place {
     }
 
     fn editor(&self, hub: Hub) -> Strict {
+        self.editor_that(hub, json!({}))
+    }
+
+    /// One that declares this.
+    fn editor_that(&self, hub: Hub, declares: Value) -> Strict {
         let mut door = self.desk.door(hub, &[]);
         self.surroundings(&mut door);
         let mut client = Strict::spawn(door);
-        client.call("initialize", introduction(json!({})));
+        client.call("initialize", introduction(declares));
         client
+    }
+
+    /// The editor leaves, and nothing is to be left of what it debugged.
+    fn part(self, mut client: Strict, hub: Hub) {
+        client.call("disconnect", json!({}));
+        client.finish();
+        self.leave(hub);
     }
 
     /// Launches, or attaches, with an adapter of ours, and gives what that one was told.
@@ -166,6 +207,14 @@ impl Told {
             assert!(self.errors.contains(part), "no {part:?} in:\n{}\nstdout:\n{}", self.errors, self.out);
         }
     }
+}
+
+/// Launches, or attaches, and lets the program run.
+fn begin(client: &mut Strict, command: &str, arguments: Value) {
+    let begun = client.request(command, arguments);
+    client.event("initialized");
+    client.call("configurationDone", json!({}));
+    client.response(begun);
 }
 
 /// Whether a real program of the machine is there; a test that needs it says so.

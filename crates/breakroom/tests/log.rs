@@ -10,9 +10,10 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use breakroom_testkit::wait;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::commands::{complaint, follow, lines_until, listed, only_id, run, said, story};
-use support::rig::{BOUND, LONG, Rig, begin, end, message, resident};
+use support::rig::{BOUND, LONG, Rig, begin, end, message, resident, signal, text};
 
 /// The session that has just ended is gone from the list when its guard is.
 fn none_is_listed(rig: &Rig) {
@@ -60,7 +61,10 @@ fn a_log_says_who_did_what_and_where_it_stopped_by_id_by_name_and_as_the_only_on
     assert!(stopped["time"].as_str().unwrap().ends_with('Z') && stopped["elapsed"].is_u64(), "{stopped}");
 
     let unknown = complaint(&run(&rig, &["log", "nope"]));
-    assert!(unknown.contains("there is no session `nope`") && unknown.contains(&id), "{unknown}");
+    assert!(
+        unknown.starts_with("breakroom: there is no session `nope`") && unknown.contains(&id),
+        "{unknown}"
+    );
     let mut other = rig.client();
     begin(&mut other, rig.fake(&[]));
     let several = complaint(&run(&rig, &["log"]));
@@ -73,6 +77,35 @@ fn a_log_says_who_did_what_and_where_it_stopped_by_id_by_name_and_as_the_only_on
         let log = said(&run(&rig, &["log", wanted, "--follow"]));
         in_order(&log, &["test stepped", "test left (drive)", "fake-adapter ended with exit code 0"]);
     }
+    rig.end_daemon();
+}
+
+#[test]
+fn a_debugger_that_crashes_when_its_program_is_over_is_in_the_log_and_nowhere_else() {
+    let rig = Rig::new();
+    let says = |name: &str, body: Value| json!({"send": {"type": "event", "event": name, "body": body}});
+    let steps = [
+        json!({"expect": "threads"}),
+        json!({"respond": "threads", "body": {"threads": []}}),
+        says("exited", json!({"exitCode": 0})),
+        says("terminated", json!({})),
+        json!({"stderr": "free(): invalid pointer\n"}),
+        json!({"exit": 134}),
+    ];
+    let mut client = rig.client();
+    begin(&mut client, rig.fake(&steps));
+    let id = only_id(&rig);
+    client.call("threads", Value::Null);
+    client.event("exited");
+    client.event("terminated");
+    let log = wait::until(LONG, || {
+        let log = said(&run(&rig, &["log", &id]));
+        log.contains("fake-adapter ended with exit code 134").then_some(log)
+    });
+    let log = log.expect("the end of the adapter is noted");
+    assert!(log.contains("stderr of fake-adapter | free(): invalid pointer\n"), "{log}");
+    // It would see an output that it was told of.
+    end(client);
     rig.end_daemon();
 }
 
@@ -145,4 +178,18 @@ fn a_log_whose_reader_has_seen_enough_ends_quietly() {
     pipe.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
     assert_eq!(errors, "");
     rig.end_daemon();
+}
+
+#[test]
+fn whoever_asks_after_a_hub_that_was_killed_is_told_what_is_left() {
+    let rig = Rig::new();
+    let mut client = story(&rig);
+    signal(rig.daemon(), Signal::KILL);
+    client.closed();
+    client.finish();
+    let own = rig.sandbox.path("state").join("breakroom/hub.log");
+    for words in [&["log"][..], &["log", "story"], &["log", "--follow", "--json"]] {
+        let said = complaint(&run(&rig, words));
+        assert!(said.contains("the hub was killed") && said.contains(&text(&own)), "{said}");
+    }
 }

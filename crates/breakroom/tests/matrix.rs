@@ -7,6 +7,8 @@
 
 #[path = "support/editor.rs"]
 mod editor;
+#[path = "support/strangers.rs"]
+mod strangers;
 
 mod matrix {
     pub mod adapter;
@@ -14,6 +16,7 @@ mod matrix {
     pub mod compiled;
     pub mod ending;
     pub mod failing;
+    pub mod intruder;
     pub mod lacking;
     pub mod looking;
     pub mod native;
@@ -29,7 +32,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use matrix::adapter::{Adapter, Row};
-use matrix::{breakpoints, compiled, ending, failing, lacking, looking, native, running, scripts, strangers};
+use matrix::strangers as foreign;
+use matrix::{breakpoints, compiled, ending, failing, intruder, lacking, looking, native, running, scripts};
 
 const ROWS: &[Row] = &[
     Row { name: "launch", run: running::launch },
@@ -52,7 +56,11 @@ const ROWS: &[Row] = &[
     Row { name: "restart", run: ending::restart },
     Row { name: "terminate", run: ending::terminate },
     Row { name: "disconnect", run: ending::disconnect },
-    Row { name: "VS Code's test client", run: strangers::vscode },
+    Row { name: "ends where it is", run: ending::ends_where_it_is },
+    Row { name: "kill", run: ending::kill },
+    Row { name: "lost hub", run: ending::hub_is_lost },
+    Row { name: "VS Code's test client", run: foreign::vscode },
+    Row { name: "another user", run: intruder::is_not_answered },
     Row { name: "failed launch: no such program", run: failing::missing },
     Row { name: "failed launch: broken program", run: failing::broken },
     Row { name: "failed launch: bad arguments", run: failing::bad_arguments },
@@ -66,6 +74,7 @@ fn every_row(adapter: &'static Adapter) {
     adapter.has_only_known_rows(ROWS);
     let wanted = std::env::var("MATRIX").unwrap_or_default();
     let rows: Vec<&Row> = ROWS.iter().filter(|row| row.name.contains(&wanted)).collect();
+    assert!(!rows.is_empty(), "MATRIX={wanted}: no row has that in its name");
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let cores = thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -148,6 +157,11 @@ fn go_with_delve() {
 #[test]
 fn java_with_jdi() {
     every_row(&compiled::JDI);
+}
+
+#[test]
+fn a_lost_hub_ends_programs_in_its_terminals_where_they_are() {
+    [&scripts::JS_DEBUG, &compiled::JDI].into_iter().for_each(ending::hub_is_lost_with_terminals);
 }
 
 #[test]

@@ -1,16 +1,25 @@
 //! Two clients of the real binary, one of which does not read: it costs the hub a few megabytes and the other one
-//! nothing at all.
+//! nothing at all, and it is heard to the end.
 //!
 //! What such a client is left to hear is the session's business and tested there, event by event; a client that is
 //! alone is in `faults_client.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
+    pub mod listening;
     pub mod rig;
 }
 
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Stdio};
+
+use breakroom_testkit::frames::{FrameReader, write_message};
+use breakroom_testkit::wait;
+use breakroom_wire::{Frame, Peer};
 use serde_json::{Value, json};
-use support::rig::{Raw, Rig, message, peak};
+use support::listening::Listening;
+use support::rig::{LONG, Raw, Rig, message, peak, text};
 
 /// What a client that reads nothing may cost, all in all.
 const COST: u64 = 4 << 20;
@@ -102,4 +111,94 @@ fn a_stalled_client_costs_at_most_four_megabytes_and_delays_nobody() {
     fast.until("response", "disconnect");
     fast.finish();
     rig.only_the_daemon_is_left();
+}
+
+/// How somebody goes who has said goodbye and does not wait for the answer.
+#[derive(Debug, Clone, Copy)]
+enum Parting {
+    ClosesItsPipes,
+    ClosesItsSocket,
+    EndsItsDoor,
+}
+
+/// One that takes part and is in no hurry to read.
+struct Slow {
+    input: std::fs::File,
+    output: FrameReader,
+    door: Option<Child>,
+}
+
+impl Slow {
+    fn joins(rig: &Rig, parting: Parting, listening: &Listening) -> Slow {
+        let mut slow = match parting {
+            Parting::ClosesItsSocket => {
+                let stream = UnixStream::connect(&listening.place).unwrap();
+                let input = OwnedFd::from(stream.try_clone().unwrap()).into();
+                Slow { input, output: FrameReader::new(stream.into(), Peer::Adapter), door: None }
+            }
+            Parting::ClosesItsPipes | Parting::EndsItsDoor => {
+                let mut command = rig.sandbox.command(["dap", "--session"]);
+                let mut door = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+                let input = OwnedFd::from(door.stdin.take().unwrap()).into();
+                let output = FrameReader::new(door.stdout.take().unwrap().into(), Peer::Adapter);
+                Slow { input, output, door: Some(door) }
+            }
+        };
+        slow.says(&message(1, "initialize", json!({"adapterID": "fake", "clientName": "Slow"})));
+        slow.says(&message(2, "attach", json!({})));
+        slow.says(&message(3, "configurationDone", json!({})));
+        loop {
+            let Some(Frame::Message(heard)) = slow.output.read().unwrap() else { panic!("it is let in") };
+            let heard: Value = serde_json::from_slice(&heard).unwrap();
+            if heard["type"] == "response" && heard["command"] == "configurationDone" {
+                return slow;
+            }
+        }
+    }
+
+    fn says(&mut self, message: &Value) {
+        write_message(&mut self.input, message.to_string().as_bytes()).unwrap();
+    }
+
+    fn goes(self) {
+        let Slow { input, output, door } = self;
+        drop((input, output));
+        if let Some(mut door) = door {
+            wait::for_exit(&mut door, LONG).expect("a door ends with its client");
+        }
+    }
+}
+
+#[test]
+fn a_goodbye_is_heard_although_its_sender_has_gone_before_it_was_read() {
+    for parting in [Parting::ClosesItsPipes, Parting::ClosesItsSocket, Parting::EndsItsDoor] {
+        let rig = Rig::new();
+        let mut fast = rig.raw();
+        fast.begin(rig.fake(&flood("x-flood")));
+        let socket = text(&rig.sandbox.work().join("door"));
+        let listening = Listening::start(&rig, &["--session", "--socket", &socket]);
+        let mut slow = Slow::joins(&rig, parting, &listening);
+        // When all of it was written to the one, there is so much for the other that it is not listened to.
+        fast.send(&message(4, "x-flood", json!({})));
+        read_flood(&mut fast);
+        slow.says(&message(4, "disconnect", json!({})));
+        if let (Parting::EndsItsDoor, Some(door)) = (parting, &mut slow.door) {
+            door.kill().unwrap();
+        }
+        slow.goes();
+        let log = || {
+            let log = rig.sandbox.command(["log"]).output().unwrap();
+            let log = String::from_utf8(log.stdout).unwrap();
+            ["Slow left", "Slow was lost"].iter().any(|end| log.contains(end)).then_some(log)
+        };
+        let log = wait::until(LONG, log).expect("it is gone");
+        let of_it: Vec<&str> = log.lines().filter(|line| line.contains("Slow")).collect();
+        let parted = of_it.iter().any(|line| line.ends_with("Slow left (drive)"));
+        assert!(parted && !log.contains("was lost"), "{parting:?}: {of_it:?}");
+        fast.send(&message(5, "disconnect", json!({})));
+        fast.until("response", "disconnect");
+        fast.finish();
+        drop(listening);
+        rig.only_the_daemon_is_left();
+    }
 }

@@ -15,7 +15,7 @@ use crate::census::Census;
 use crate::client::Strict;
 
 /// Variables that would carry the surroundings of the person who runs the tests into them.
-const STRIPPED: [&str; 3] = ["BREAKROOM_", "DEBUG_SESSION", "DCP_"];
+const STRIPPED: [&str; 4] = ["BREAKROOM_", "DEBUG_SESSION", "DCP_", "VIRTUAL_ENV"];
 
 pub struct Sandbox {
     binary: PathBuf,
@@ -36,6 +36,9 @@ impl Sandbox {
         }
         census.watch_folder(folder.path().join("run"));
         census.watch_folder(folder.path().join("tmp"));
+        census.leave_folder(folder.path().join("run").join("breakroom"));
+        // That of every lldb of its user's together: whoever removed it could take it from another.
+        census.leave_folder(folder.path().join("tmp").join("lldb"));
         Sandbox { binary: binary.into(), census, folder }
     }
 

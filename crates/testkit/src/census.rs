@@ -63,6 +63,8 @@ impl fmt::Display for Left {
 pub struct Census {
     mark: String,
     folders: Vec<PathBuf>,
+    /// Folders that may stay, when there is nothing in them.
+    standing: Vec<PathBuf>,
     /// Start times of processes once known as the test's, so that one which drops its parent and environment stays known.
     known: Mutex<HashMap<i32, u64>>,
 }
@@ -77,7 +79,7 @@ impl Census {
     pub fn new() -> Census {
         let random = RandomState::new().build_hasher().finish();
         let mark = format!("testkit-{}-{random:016x}", std::process::id());
-        Census { mark, folders: Vec::new(), known: Mutex::default() }
+        Census { mark, folders: Vec::new(), standing: Vec::new(), known: Mutex::default() }
     }
 
     /// The text that marks a process as this test's; put it into a folder's name to have its sockets counted.
@@ -90,13 +92,27 @@ impl Census {
         command.env(MARK_VARIABLE, &self.mark);
     }
 
-    /// Files in this folder count as left behind, except lock files: removing one would let two owners in.
+    /// Files and empty folders in this folder count as left behind, except lock files: removing one would let two owners in.
     pub fn watch_folder(&mut self, folder: PathBuf) {
         self.folders.push(folder);
     }
 
-    /// The test's live processes and zombies, without the test itself.
+    /// This folder is not left behind by whoever made it, but for the next who comes.
+    pub fn leave_folder(&mut self, folder: PathBuf) {
+        self.standing.push(folder);
+    }
+
+    /// The test's live processes and zombies, without the test itself and [spare guards](Self::spare_guards).
     pub fn processes(&self) -> Vec<Process> {
+        self.look().0
+    }
+
+    /// Guards that hubs of the test have ready and that guard nothing yet. One whose hub is gone is none: it is left behind.
+    pub fn spare_guards(&self) -> Vec<Process> {
+        self.look().1.into_iter().filter(waits_for_an_order).collect()
+    }
+
+    fn look(&self) -> (Vec<Process>, Vec<Process>) {
         let all: HashMap<i32, Process> = all_processes().map(|process| (process.pid, process)).collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let own: Vec<i32> =
@@ -110,7 +126,15 @@ impl Census {
             .collect();
         known.extend(found.iter().map(|process| (process.pid, process.started)));
         found.sort_by_key(|process| process.pid);
-        found
+        let hub = |process: &Process| found.iter().find(|hub| hub.pid == process.parent && !hub.zombie);
+        // For a moment what a hub has forked looks like another hub.
+        let is_forked = |process: &Process, hub: &Process| {
+            hub.command_line == process.command_line && hub.command_line.contains(" serve")
+        };
+        let is_ready = |process: &Process| {
+            hub(process).is_some_and(|hub| waits_for_an_order(process) || is_forked(process, hub))
+        };
+        found.iter().cloned().partition(|process| !is_ready(process))
     }
 
     fn is_marked(&self, process: &Process, known: &HashMap<i32, u64>) -> bool {
@@ -129,8 +153,10 @@ impl Census {
         let sockets = sockets.lines().filter_map(|line| line.split_whitespace().nth(7));
         let sockets = sockets.filter(|name| name.contains(&self.mark)).map(str::to_owned).collect();
         let files = self.folders.iter().flat_map(|folder| files_in(folder));
-        let files =
-            files.filter(|file| file.extension().is_none_or(|extension| extension != "lock")).collect();
+        let is_to_stay = |file: &PathBuf| {
+            self.standing.contains(file) || file.extension().is_some_and(|extension| extension == "lock")
+        };
+        let files = files.filter(|file| !is_to_stay(file)).collect();
         Left { processes: self.processes(), sockets, files }
     }
 
@@ -156,6 +182,12 @@ impl Census {
             }
         }
     }
+}
+
+/// A guard takes another name when it is told what to start.
+fn waits_for_an_order(process: &Process) -> bool {
+    let name = fs::read_to_string(format!("/proc/{}/comm", process.pid)).unwrap_or_default();
+    !process.zombie && process.command_line.trim_end().ends_with(" guard") && name.trim_end() != "guard"
 }
 
 /// Number and target of each open descriptor of a process, in order.
@@ -199,11 +231,15 @@ fn read_process(pid: i32) -> Option<Process> {
     })
 }
 
+/// All files below, and the folders that have nothing in them.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .flat_map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => files_in(&entry.path()),
+            Ok(kind) if kind.is_dir() => match files_in(&entry.path()) {
+                inside if inside.is_empty() => vec![entry.path()],
+                inside => inside,
+            },
             _ => vec![entry.path()],
         })
         .collect()

@@ -27,7 +27,8 @@ struct Habits {
     started_late: bool,
     /// `ahead-once`: stops ahead once only.
     ahead_once: bool,
-    /// `ahead-late`: its stops ahead come only when it was told to start.
+    /// `ahead-late`: its stops ahead come only when it was told to start, the second a while after the first. What it is
+    /// told between them it keeps for later.
     ahead_late: bool,
     /// `snap`: a breakpoint on a line without a statement is confirmed at the next one that has.
     snap: bool,

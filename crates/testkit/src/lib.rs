@@ -17,9 +17,11 @@ pub mod fake;
 pub mod fake_ez;
 pub mod fixtures;
 pub mod frames;
+pub mod programs;
 pub mod scripted;
 pub mod wait;
 
 pub use binary::Sandbox;
 pub use census::Census;
 pub use client::{Arrival, Request, Rule, Strict};
+pub use programs::{copy_program, write_program};

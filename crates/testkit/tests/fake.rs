@@ -197,6 +197,10 @@ fn the_census_sees_sockets_and_files_that_are_left() {
     assert!(failed.is_err());
     drop(listener);
     std::fs::remove_file(path).unwrap();
+    let folder = sandbox.path("tmp").join("empty");
+    std::fs::create_dir(&folder).unwrap();
+    assert_eq!(sandbox.census().left().files, std::slice::from_ref(&folder));
+    std::fs::remove_dir(folder).unwrap();
     sandbox.assert_nothing_left(wait::DEADLINE);
 }
 

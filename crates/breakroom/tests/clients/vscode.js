@@ -8,6 +8,10 @@ const { DebugClient } = require(folder + "/node_modules/@vscode/debugadapter-tes
 async function session() {
   const client = new DebugClient("node", "", type);
   client.defaultTimeout = 60000;
+  // Its own errors do not say what failed.
+  const send = client.send.bind(client);
+  const named = (command) => (error) => Promise.reject(new Error(command + ": " + error.message));
+  client.send = (command, arguments) => send(command, arguments).catch(named(command));
   let threadId;
   let output = "";
   client.on("stopped", (event) => (threadId = event.body.threadId));

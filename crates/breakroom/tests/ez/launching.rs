@@ -118,6 +118,20 @@ fn every_mistake_in_a_program_is_told_with_its_place() {
 }
 
 #[test]
+fn a_mistake_that_is_the_only_one_is_told_once() {
+    let mut engine = Engine::new("do main() {\n    nobody()\n}\n");
+    let launch = engine.client.request("launch", json!({"program": engine.program}));
+    let answer = engine.client.failure(launch);
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("main.ez:2:5: ") && message.contains("nobody"), "{message}");
+    assert_eq!(engine.client.timeline().output(), "");
+    std::fs::write(&engine.program, "do main() {\n}\n").unwrap();
+    engine.launch(json!({}));
+    engine.begin();
+    engine.ended(0);
+}
+
+#[test]
 fn warnings_are_told_and_the_program_runs() {
     let mut engine = Engine::new(
         "import @std\nusing std\n\ndo helper() {\n}\n\ndo main() {\n    temp unused = 1\n    if true {\n        ensure helper()\n    }\n}\n",

@@ -3,7 +3,7 @@
 //! It drives nothing; the rows do.
 
 use breakroom_testkit::adapters;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::program::{Debuggee, Program};
 
@@ -35,6 +35,11 @@ pub struct Adapter {
     pub lacks: &'static [Lack],
 }
 
+/// The launch of a program as most adapters take it.
+pub fn launch(debuggee: &Debuggee, word: Option<&str>) -> Value {
+    json!({"program": debuggee.program, "args": word.into_iter().collect::<Vec<_>>()})
+}
+
 /// What the debugger and the language call the places and values of the program.
 pub struct Names {
     pub main: &'static str,
@@ -53,13 +58,26 @@ pub struct Names {
     pub unknown_is_a_value: bool,
 }
 
+impl Names {
+    /// Most languages have them so; an adapter says what differs.
+    pub const USUAL: Names = Names {
+        main: "main",
+        add: "add",
+        add_function: "add",
+        locals: &["Locals"],
+        spin: "spin",
+        first: "a",
+        sum: "a + b",
+        total: "total",
+        unknown_is_a_value: false,
+    };
+}
+
 /// How the program's own output is told from the debugger's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdout {
     /// The category `stdout` holds it and nothing else.
     Exact,
-    /// The same, but for lines that begin so.
-    But(&'static str),
     /// The debugger talks in the same category; the program's lines are found among its lines.
     Among,
     /// The same, and each line of the program begins so.
@@ -68,6 +86,8 @@ pub enum Stdout {
 
 /// How stops are told.
 pub struct Stops {
+    /// The mark of the stop on entry, where a function stands before what runs first.
+    pub first: Option<&'static str>,
     /// Whether a breakpoint is known to be good before the program runs.
     pub verified_at_once: bool,
     /// The reason of a stop by `pause`.
@@ -78,10 +98,21 @@ pub struct Stops {
     pub lines_before_sum: usize,
     /// How many steps out of `add` lead to `main`: some stop at the end of the function first.
     pub steps_out: usize,
-    /// Whether a stopped program that is ended may run on for a moment before it is gone.
-    pub runs_on_at_end: bool,
     /// A worker beside the main thread is there while it works.
     pub worker: Worker,
+}
+
+impl Stops {
+    /// Most adapters tell them so; an adapter says what differs.
+    pub const USUAL: Stops = Stops {
+        first: None,
+        verified_at_once: true,
+        pause: "pause",
+        step: "step",
+        lines_before_sum: 0,
+        steps_out: 1,
+        worker: Worker::Thread,
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +158,8 @@ pub enum Stdin {
     Terminal(fn() -> Value),
     /// By the hub's own request.
     Request,
+    /// Either way.
+    RequestOrTerminal(fn() -> Value),
 }
 
 /// How a launch that cannot work fails.

@@ -2,9 +2,7 @@
 
 use serde_json::json;
 
-use super::adapter::{
-    Adapter, Broken, Exception, Failure, Lack, Names, Numbers, Paging, Stdin, Stdout, Stops, Worker,
-};
+use super::adapter::{Adapter, Broken, Exception, Failure, Names, Numbers, Paging, Stdin, Stdout, Stops};
 use super::program::{Build, Program};
 
 pub const DELVE: Adapter = Adapter {
@@ -19,27 +17,9 @@ pub const DELVE: Adapter = Adapter {
         json!({"program": debuggee.program, "args": word.into_iter().collect::<Vec<_>>(), "mode": mode})
     },
     events: &["output", "continued"],
-    names: Names {
-        main: "main.main",
-        add: "main.add",
-        add_function: "main.add",
-        locals: &["Locals"],
-        spin: "spin",
-        first: "a",
-        sum: "a + b",
-        total: "total",
-        unknown_is_a_value: false,
-    },
+    names: Names { main: "main.main", add: "main.add", add_function: "main.add", ..Names::USUAL },
     stdout: Stdout::Exact,
-    stops: Stops {
-        verified_at_once: true,
-        pause: "pause",
-        step: "step",
-        lines_before_sum: 2,
-        steps_out: 1,
-        runs_on_at_end: false,
-        worker: Worker::Thread,
-    },
+    stops: Stops { lines_before_sum: 2, ..Stops::USUAL },
     numbers: Numbers { variable: "numbers", hundredth: "[100]", paging: Paging::Honoured },
     exception: Exception { filters: &[], reason: "exception", said: "thrown" },
     stdin: Stdin::Request,
@@ -50,14 +30,7 @@ pub const DELVE: Adapter = Adapter {
         failure: Failure::Refused("undefined_thing"),
     },
     bad_arguments: Failure::Refused("cannot unmarshal"),
-    lacks: &[
-        Lack::not_offered(
-            "hit-count breakpoint",
-            "delve 1.20 knows no hit conditions over DAP",
-            "supportsHitConditionalBreakpoints",
-        ),
-        Lack::of_input("the program\'s stdin is that of its debugger, which the hub keeps empty"),
-    ],
+    lacks: &[],
 };
 
 pub const JDI: Adapter = Adapter {
@@ -72,12 +45,10 @@ pub const JDI: Adapter = Adapter {
         })
     },
     events: &["output", "process", "thread", "breakpoint"],
-    names: Names { main: "main", add: "add", add_function: "M.add", ..DELVE.names },
-    // Its disconnect resumes the program before it ends it.
-    stops: Stops { verified_at_once: false, lines_before_sum: 0, runs_on_at_end: true, ..DELVE.stops },
+    names: Names { add_function: "M.add", ..Names::USUAL },
+    stops: Stops { verified_at_once: false, ..Stops::USUAL },
     exception: Exception { filters: &["uncaught"], ..DELVE.exception },
-    stdout: Stdout::But("Listening for transport dt_socket"),
-    numbers: Numbers { paging: Paging::Everything, ..DELVE.numbers },
+    stdout: Stdout::Exact,
     missing: Failure::Ran { said: "Could not find or load main class missing", code: 1 },
     broken: Broken {
         file: "Broken.class",
@@ -86,11 +57,5 @@ pub const JDI: Adapter = Adapter {
     },
     // It makes a text of whatever it gets.
     bad_arguments: Failure::Ran { said: "Could not find or load main class", code: 1 },
-    lacks: &[
-        Lack::not_offered("hit-count breakpoint", "the bridge has none", "supportsHitConditionalBreakpoints"),
-        Lack::not_offered("log breakpoint", "the bridge has none", "supportsLogPoints"),
-        Lack::not_offered("set variable", "the bridge has no such request", "supportsSetVariable"),
-        Lack::of_input("the bridge keeps the program's stdin to itself"),
-    ],
     ..DELVE
 };

@@ -2,7 +2,7 @@
 //!
 //! They add 10 to 0, 1, 2 and 3, print each sum and then the last of 120 numbers. One word makes them do more before:
 //! `spin`, `threads`, `throw`, `ask` (for a name, on stdin), `talk` (500 lines, and one to stderr); `seven` is their exit
-//! code. Places are found by a marker in a comment.
+//! code. A path makes them write that file as soon as they have a sum. Places are found by a marker in a comment.
 
 use std::path::{Path, PathBuf};
 

@@ -16,13 +16,16 @@ pub fn launch(adapter: &'static Adapter) {
     session.ended(0, &format!("{SUMS}{DONE}"));
 }
 
-/// Stops before the program has printed anything, and says that this is the entry.
+/// Stops in the program itself before it has printed anything, and says that this is the entry. Nobody sees how.
 pub fn entry_stop(adapter: &'static Adapter) {
     let mut session = Session::open(adapter);
     session.launch_with(None, json!({"stopOnEntry": true}), json!([]));
-    let stop = session.stopped_for("entry");
+    // What a whole module is called is the debugger's business.
+    let stop = session.stopped("entry", "", adapter.stops.first);
     let printed = session.client.timeline().output();
     assert!(!printed.contains("sum 10"), "{printed}");
+    let told = session.client.timeline().events("breakpoint").count();
+    assert_eq!(told, 0, "nobody set one\n{}", session.client.timeline());
     session.runs_on(&stop, &format!("{SUMS}{DONE}"));
 }
 
@@ -101,16 +104,60 @@ pub fn output(adapter: &'static Adapter) {
 
 pub fn stdin(adapter: &'static Adapter) {
     match &adapter.stdin {
-        Stdin::Request => by_request(adapter),
-        Stdin::Terminal(arguments) => in_a_terminal(adapter, arguments()),
+        Stdin::Request => {
+            by_request(adapter);
+            from_nobody(adapter);
+        }
+        Stdin::RequestOrTerminal(arguments) => {
+            by_request(adapter);
+            from_nobody(adapter);
+            in_a_terminal(adapter, arguments());
+            in_a_terminal_of_the_hub(adapter, arguments());
+        }
+        Stdin::Terminal(arguments) => {
+            in_a_terminal(adapter, arguments());
+            in_a_terminal_of_the_hub(adapter, arguments());
+        }
     }
 }
 
 fn by_request(adapter: &'static Adapter) {
-    let mut session = Session::open(adapter);
+    let mut session = Session::open_as(adapter, json!({"supportsBreakroomInput": true}));
     session.launch(Some("ask"), json!([]));
     session.client.call("breakroom/input", json!({"text": "Ann\n"}));
     session.ended(0, &format!("hello Ann\n{SUMS}{DONE}"));
+}
+
+/// With EZ every client can give input: what is typed in the console is a line of it. Perl's own server holds the other end,
+/// and ends it when it is told to.
+const WAIT: [&str; 2] = ["ez", "perl"];
+
+/// The client has no way to give input: the program finds its end, and does not wait for ever.
+fn from_nobody(adapter: &'static Adapter) {
+    if WAIT.contains(&adapter.name) {
+        return;
+    }
+    let mut session = Session::open(adapter);
+    session.launch(Some("ask"), json!([]));
+    // What a program makes of it differs: an empty name, or an exception.
+    session.client.allow(&["exited", "output", "stopped"]);
+    session.client.event("terminated");
+    session.abandoned();
+}
+
+/// The client has no terminal and knows how to give input: the hub has one.
+fn in_a_terminal_of_the_hub(adapter: &'static Adapter, more: Value) {
+    let mut session = Session::open_as(adapter, json!({"supportsBreakroomInput": true}));
+    session.launch_with(Some("ask"), more, json!([]));
+    let offers = |body: &Value| body["capabilities"]["supportsBreakroomInput"] == true;
+    session.client.event_where("capabilities", offers);
+    let long = json!({"text": format!("{}\n", "x".repeat(5000))});
+    let refused = session.client.call_failing("breakroom/input", long);
+    assert!(refused["message"].as_str().is_some_and(|text| text.contains("4095 bytes")), "{refused}");
+    session.client.call("breakroom/input", json!({"text": "Ann\n"}));
+    session.client.output_containing("hello Ann\n");
+    session.client.output_containing(DONE);
+    session.ended_but(0, "", |_| true);
 }
 
 /// The client is asked to run the program in a terminal, and what is typed there is the program's.

@@ -1,10 +1,10 @@
 //! Source files that are built before they are debugged, and what is told if they cannot be.
 
 use breakroom_testkit::adapters;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::editor::Hub;
-use crate::{Place, needs, same};
+use crate::{Place, begin, needs, same};
 
 const C: &str = "#include <stdio.h>\nint add(int a, int b) {\n    return a + b;\n}\nint main(int argc, char **argv) {\n    \
                  printf(\"sum %d of %d\\n\", add(40, 2), argc);\n    return 3;\n}\n";
@@ -55,15 +55,10 @@ fn a_compilers_errors_are_the_failure_of_the_launch_and_it_can_be_tried_again() 
     client.output_containing("t.c:3:16");
 
     place.write("t.c", C);
-    let launched = client.request("launch", launch);
-    client.event("initialized");
-    client.call("configurationDone", Value::Null);
-    client.response(launched);
+    begin(&mut client, "launch", launch);
     client.output_containing("sum 42 of 1");
     client.event("terminated");
-    client.call("disconnect", json!({}));
-    client.finish();
-    place.leave(Hub::Shared);
+    place.part(client, Hub::Shared);
 }
 
 #[test]
@@ -157,6 +152,49 @@ echo "TSFILE: $out/main.js"
 echo "TSFILE: $out/main.js.map"
 "#;
 
+/// As the newest ones do. What it makes of a file lies as deep below `--outDir` as the file does below the root.
+const TSC_THAT_WANTS_A_ROOT: &str = r#"#!/bin/sh
+for word in "$@"; do
+    case "$before" in
+        --outDir) out="$word" ;;
+        --rootDir) root="$word" ;;
+    esac
+    before="$word"
+    [ "$word" = --listEmittedFiles ] || last="$word"
+done
+if [ -z "$root" ]; then
+    echo "error TS5011: The common source directory is '.'. The 'rootDir' setting must be explicitly set to this or another path."
+    exit 2
+fi
+if [ "$root" != / ]; then
+    echo "error TS6059: File '$last' is not under 'rootDir' '$root'."
+    exit 2
+fi
+there="$out${last%/*}"
+mkdir -p "$there"
+echo '//# sourceMappingURL=lone.js.map' > "$there/lone.js"
+printf '{"version": 3, "sourceRoot": "", "sources": ["%s"]}' "$(realpath --relative-to="$there" "$last")" > "$there/lone.js.map"
+echo "TSFILE: $there/lone.js"
+echo "TSFILE: $there/lone.js.map"
+"#;
+
+#[test]
+fn a_lone_file_of_typescript_is_compiled_by_one_that_wants_to_know_the_root() {
+    let place = Place::new();
+    place.adapter("node-adapter", &["pwa-node"]);
+    place.write("p/lone.ts", "const x: number = 1;\n");
+    place.write_program("p/node_modules/.bin/tsc", TSC_THAT_WANTS_A_ROOT);
+    // One that takes no TypeScript itself.
+    place.write_program("bin/node", "#!/bin/sh\necho v20.0.0\n");
+    let mut client = place.editor(Hub::Private);
+    client.allow(&["output"]);
+    let launch = json!({"type": "pwa-node", "program": place.text("p/lone.ts"), "runtimeExecutable": place.text("bin/node")});
+    place.tell(&mut client, "launch", launch);
+    let whole = place.text("p/lone.js");
+    same(&place.launched()["program"], &place.path(&format!("p/node_modules/.cache/breakroom{whole}")));
+    place.part(client, Hub::Private);
+}
+
 #[test]
 fn typescript_is_compiled_by_its_projects_own_compiler() {
     let place = Place::new();
@@ -179,9 +217,7 @@ fn typescript_is_compiled_by_its_projects_own_compiler() {
     assert!(arguments["outFiles"][0].as_str().unwrap().ends_with("/**/*.js"), "{arguments}");
     let beside = std::fs::read_to_string(place.path("p/node_modules/.cache/breakroom/package.json")).unwrap();
     assert!(beside.contains("module"), "what kind of modules they are is kept");
-    client.call("disconnect", json!({}));
-    client.finish();
-    place.leave(Hub::Private);
+    place.part(client, Hub::Private);
 }
 
 #[test]

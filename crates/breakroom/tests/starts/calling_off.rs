@@ -54,9 +54,7 @@ fn a_cancelled_launch_can_be_followed_by_another() {
     nothing_runs_but_the_hub(&place);
     place.tell(&mut client, "launch", json!({"type": "mine", "program": "x"}));
     assert_eq!(place.launched(), json!({"type": "mine", "program": "x"}));
-    client.call("disconnect", json!({}));
-    client.finish();
-    place.leave(Hub::Private);
+    place.part(client, Hub::Private);
 }
 
 #[test]

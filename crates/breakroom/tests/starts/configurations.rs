@@ -136,6 +136,26 @@ fn a_compound_is_a_group_of_configurations_that_are_ready_to_be_launched() {
 }
 
 #[test]
+fn each_member_of_a_compound_keeps_its_own_map_of_paths() {
+    let place = project();
+    let configuration = |name: &str, own: Value| json!({"name": name, "type": "mine", "request": "launch", "program": "x", "breakroom": own});
+    let launch = json!({
+        "configurations": [
+            configuration("container", json!({"pathMap": {"/app": "${workspaceFolder}/app"}, "name": "other"})),
+            configuration("here", json!({"name": "here"})),
+        ],
+        "compounds": [{"name": "both", "configurations": ["container", "here"]}],
+    });
+    place.write(".vscode/launch.json", &launch.to_string());
+    let told = launched(&place, "launch", json!({"configuration": "both"}), json!({}));
+    let paths: Vec<_> =
+        told["configurations"].as_array().unwrap().iter().map(|it| &it["breakroom"]).collect();
+    assert_eq!(paths, [&json!({"pathMap": {"/app": place.text("app")}}), &Value::Null]);
+    assert_eq!(told["stopAll"], false, "as an editor takes it if nothing is said");
+    place.leave(Hub::Private);
+}
+
+#[test]
 fn a_configuration_is_run_in_the_terminal() {
     let place = Place::new();
     let launch =
@@ -145,6 +165,10 @@ fn a_configuration_is_run_in_the_terminal() {
     place.write("sub/x", "");
     let told = place.run("sub", &["-c", "it", "../t.ez"], "continue\n");
     told.shows(&["stopped: entry at t.ez:5", "hello from EZ", "exit code 0"]);
+    // A bare line is of the file that was named.
+    let told = place.run("sub", &["-c", "it", "--break", "5", "../t.ez"], "continue\n");
+    told.shows(&["breakpoint 1 at t.ez:5", "stopped: breakpoint at t.ez:5", "hello from EZ", "exit code 0"]);
+    place.run("sub", &["-c", "it", "-b", "5"], "").fails_with(&["--break 5: in which file?"]);
     place.run("sub", &["-c", "other"], "").fails_with(&["there is no configuration `other`", "\n  it"]);
     place.leave(Hub::Private);
 }
@@ -172,5 +196,64 @@ fn a_configuration_brings_an_adapter_or_names_a_session_only_if_its_folder_is_tr
     assert!(place.breakroom(".", &["trust"], "").status.success());
     refused(&place, "launch", json!({"configuration": "brings"}));
     assert!(place.path("ran").exists(), "the user has looked at it");
+    place.leave(Hub::Private);
+}
+
+/// Its debugger would begin, and fail in the middle of its own loader.
+#[test]
+fn a_script_that_is_not_there_is_not_launched() {
+    let place = Place::new();
+    place.adapter("python-adapter", &["python"]);
+    place.adapter("node-adapter", &["pwa-node"]);
+    place.write("bin/tool.js", "");
+    let configurations = json!({"configurations": [
+        {"name": "python", "type": "python", "request": "launch", "program": "gone.py"},
+        {"name": "node", "type": "pwa-node", "request": "launch", "program": "${workspaceFolder}/bin/_gone"},
+        {"name": "short", "type": "pwa-node", "request": "launch", "program": "tool", "cwd": "${workspaceFolder}/bin"},
+        {"name": "other", "type": "pwa-node", "request": "launch", "program": "gone", "runtimeExecutable": "deno"},
+        {"name": "all", "type": "pwa-node", "request": "launch", "program": "bin/*.js", "runtimeArgs": ["--test"]},
+    ]});
+    place.write(".vscode/launch.json", &configurations.to_string());
+    for (name, path) in [("python", "gone.py"), ("node", "bin/_gone")] {
+        let reason = refused(&place, "launch", json!({"configuration": name}));
+        let expected = format!("the configuration `{name}` is for {}, which is not there.", place.text(path));
+        assert_eq!(reason, expected);
+    }
+    for name in ["short", "other", "all"] {
+        launched(&place, "launch", json!({"configuration": name}), json!({}));
+    }
+    place.leave(Hub::Private);
+}
+
+/// As an editor's extension for Java writes them: it knows the project, and here the sources have to do.
+#[test]
+fn a_java_configuration_without_a_class_path_is_compiled_from_its_source() {
+    if breakroom_testkit::adapters::skipped("jdi") {
+        return;
+    }
+    let place = Place::new();
+    place.adapter("java-adapter", &["java"]);
+    let main =
+        "package org.shop;\npublic class Main { public static void main(String[] args) { Cart.open(); } }\n";
+    place.write("src/main/java/org/shop/Main.java", main);
+    place.write(
+        "src/main/java/org/shop/Cart.java",
+        "package org.shop;\nclass Cart { static void open() {} }\n",
+    );
+    let configurations = json!({"configurations": [
+        {"name": "file", "type": "java", "request": "launch", "mainClass": "${file}"},
+        {"name": "class", "type": "java", "request": "launch", "mainClass": "org.shop.Main", "projectName": "shop"},
+        {"name": "own", "type": "java", "request": "launch", "mainClass": "org.shop.Main", "classPaths": ["x"]},
+    ]});
+    place.write(".vscode/launch.json", &configurations.to_string());
+    for name in ["file", "class"] {
+        let own = json!({"configuration": name, "file": "src/main/java/org/shop/Main.java"});
+        let told = launched(&place, "launch", own, json!({}));
+        assert_eq!(told["mainClass"], "org.shop.Main", "{told}");
+        let classes = std::path::PathBuf::from(told["classpath"].as_str().unwrap());
+        assert!(classes.join("org/shop/Cart.class").is_file());
+    }
+    let told = launched(&place, "launch", json!({"configuration": "own"}), json!({}));
+    assert_eq!((&told["mainClass"], told.get("classpath")), (&json!("org.shop.Main"), None));
     place.leave(Hub::Private);
 }

@@ -34,7 +34,7 @@ pub const C: Language = Language {
     kind: "lldb",
     launch: |_| json!({"disableASLR": false}),
     events: &["output", "process", "thread", "module", "breakpoint"],
-    paused_as: "exception",
+    paused_as: "pause",
     changed_as: "result",
     numbers: Children { variable: "numbers", child: "[2]", value: "30" },
     point: Children { variable: "point", child: "y", value: "2" },

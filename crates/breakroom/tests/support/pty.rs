@@ -7,13 +7,14 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Instant;
 
 use breakroom_testkit::wait;
 use rustix::process::{Pid, Signal};
 use rustix::pty::OpenptFlags;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use super::editor::Desk;
 
@@ -37,10 +38,16 @@ impl Person {
 
     /// With a command of the desk's that has more to it.
     pub fn sits_down_with(desk: &Desk, mut command: Command) -> Person {
+        command.env("TERM", "dumb");
+        Person::sits_down_with_keys(desk, command)
+    }
+
+    /// At a terminal of the kind that the command names, which may be one whose cursor moves.
+    pub fn sits_down_with_keys(desk: &Desk, mut command: Command) -> Person {
         let (master, terminal) = open();
         let name = rustix::termios::ttyname(&terminal, Vec::new()).unwrap();
         let name = name.to_string_lossy().trim_start_matches("/dev/").to_owned();
-        command.current_dir(desk.sandbox.work()).env("NO_COLOR", "1").env("TERM", "dumb");
+        command.current_dir(desk.sandbox.work()).env("NO_COLOR", "1");
         let end = || Stdio::from(terminal.try_clone().unwrap());
         command.stdin(end()).stdout(end()).stderr(end());
         let child = command.spawn().unwrap();
@@ -83,6 +90,25 @@ impl Person {
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
+    /// Keys as they are, without the end of a line.
+    pub fn presses(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// The terminal is in the modes of a shell again, as after Ctrl-Z and `fg`.
+    pub fn comes_back_from_the_shell(&self) {
+        let mut modes = tcgetattr(&self.keys).unwrap();
+        modes.local_modes.insert(LocalModes::ICANON | LocalModes::ECHO);
+        tcsetattr(&self.keys, OptionalActions::Now, &modes).unwrap();
+        self.is_told(Signal::CONT);
+    }
+
+    /// Waits until keys are given at once.
+    pub fn is_read_key_by_key(&self) {
+        let at_once = || !tcgetattr(&self.keys).unwrap().local_modes.contains(LocalModes::ICANON);
+        wait::until(wait::DEADLINE, || at_once().then_some(())).expect("the modes are set");
+    }
+
     /// Ctrl-D.
     pub fn ends_typing(&mut self) {
         self.keys.write_all(b"\x04").unwrap();
@@ -92,22 +118,52 @@ impl Person {
         rustix::process::kill_process(self.pid(), Signal::INT).unwrap();
     }
 
-    /// Waits until the program has ended well; all that it showed.
-    pub fn leaves(mut self) -> String {
-        let status = wait::for_exit(&mut self.child, wait::DEADLINE);
-        while let Ok(piece) = self.shown.try_recv() {
-            self.take(&piece);
-        }
-        let ended = status.unwrap_or_else(|| panic!("{} stays:\n{}", self.terminal, self.all));
-        assert!(ended.success(), "{ended}:\n{}", self.all);
-        self.all
+    pub fn is_told(&self, signal: Signal) {
+        rustix::process::kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Waits until the program has ended without having done what it was for.
-    pub fn gives_up(mut self) {
+    /// The same, and it has arrived: of two of a kind that wait the system makes one.
+    pub fn hears(&self, signal: Signal) {
+        self.is_told(signal);
+        let status = format!("/proc/{}/status", self.pid().as_raw_pid());
+        let waits = || {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            let waiting = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+            let waiting = waiting.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+            waiting & (1 << (signal.as_raw() - 1)) != 0
+        };
+        wait::until(wait::DEADLINE, || (!waits()).then_some(())).expect("the signal is taken");
+    }
+
+    /// Waits until the program has ended; its exit code.
+    pub fn ends(mut self) -> Option<i32> {
+        let status = wait::for_exit(&mut self.child, wait::DEADLINE);
+        status.unwrap_or_else(|| panic!("{} stays:\n{}", self.terminal, self.all)).code()
+    }
+
+    /// Waits until the program has ended well; all that it showed.
+    pub fn leaves(self) -> String {
+        let (ended, all) = self.ended();
+        assert!(ended.success(), "{ended}:\n{all}");
+        all
+    }
+
+    /// Waits until the program has ended without having done what it was for; all that it showed.
+    pub fn gives_up(self) -> String {
+        let (ended, all) = self.ended();
+        assert!(!ended.success(), "{ended}:\n{all}");
+        all
+    }
+
+    fn ended(mut self) -> (ExitStatus, String) {
         let status = wait::for_exit(&mut self.child, wait::DEADLINE);
         let ended = status.unwrap_or_else(|| panic!("{} stays:\n{}", self.terminal, self.all));
-        assert!(!ended.success(), "{ended}:\n{}", self.all);
+        // The end of the last one who had the terminal open is the end of what it shows.
+        let end = Instant::now() + wait::DEADLINE;
+        while let Ok(piece) = self.shown.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            self.take(&piece);
+        }
+        (ended, self.all)
     }
 
     /// The terminal's window is torn down with everything in it.

@@ -11,7 +11,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// `nobody` on every Linux system.
 const OTHER: &str = "65534";
@@ -53,4 +53,52 @@ pub fn unix(socket: &Path, words: &[u8]) -> Command {
     let mut command = as_other("perl");
     command.args(["-MIO::Socket::UNIX", "-e", program]).arg(socket).arg(hex);
     command
+}
+
+/// What is answered to another user at a TCP port: all that comes until the end, or within so many seconds.
+pub fn says(address: SocketAddr, words: &[u8], seconds: u32) -> String {
+    let hex: String = words.iter().map(|byte| format!("{byte:02x}")).collect();
+    let program = r#"
+        $socket = IO::Socket::IP->new(PeerHost => $ARGV[0], PeerPort => $ARGV[1]) or exit;
+        $SIG{PIPE} = 'IGNORE';
+        $SIG{ALRM} = sub { exit };
+        $| = 1;
+        syswrite $socket, pack("H*", $ARGV[2]);
+        alarm $ARGV[3];
+        print $read while sysread $socket, $read, 4096;
+    "#;
+    let mut command = as_other("perl");
+    command.args([
+        "-MIO::Socket::IP",
+        "-e",
+        program,
+        &address.ip().to_string(),
+        &address.port().to_string(),
+        &hex,
+        &seconds.to_string(),
+    ]);
+    String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+}
+
+/// A server of another user, which says its port in a line and answers every request as if it were a debugger.
+pub fn server() -> Child {
+    let program = r#"
+        $listener = IO::Socket::INET->new(LocalHost => "127.0.0.1", Listen => 1) or die;
+        $| = 1;
+        print $listener->sockport, "\n";
+        $client = $listener->accept;
+        sub say_it { my $text = encode_json($_[0]); syswrite $client, "Content-Length: " . length($text) . "\r\n\r\n$text" }
+        while (defined(my $line = <$client>)) {
+            $size = $1 if $line =~ /Content-Length: (\d+)/i;
+            next unless $line eq "\r\n";
+            read $client, my $body, $size;
+            my $asked = decode_json($body);
+            next unless $asked->{type} eq "request";
+            say_it({ seq => ++$seq, type => "response", request_seq => $asked->{seq}, success => \1, command => $asked->{command}, body => {} });
+            say_it({ seq => ++$seq, type => "event", event => "initialized" }) if $asked->{command} eq "initialize";
+        }
+    "#;
+    let mut command = as_other("perl");
+    command.args(["-MIO::Socket::INET", "-MJSON::PP", "-e", program]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap()
 }

@@ -47,7 +47,7 @@ fn nodes_of_the_only_session(rig: &Rig) -> u64 {
 }
 
 #[test]
-fn a_session_has_at_most_sixty_four_nodes() {
+fn a_session_has_at_most_sixty_four_nodes_and_lets_the_others_run() {
     let rig = Rig::new();
     let wanted = 70;
     let mut children = on_the_same_server("child {{i}}");
@@ -59,14 +59,13 @@ fn a_session_has_at_most_sixty_four_nodes() {
     for _ in 0..MOST - 1 {
         viewer.client.event("stopped");
     }
-    let refused = usize::try_from(wanted).unwrap() + 1 - MOST;
-    let told = |output: &str| output.matches("\"success\":false").count();
+    let beyond = usize::try_from(wanted).unwrap() + 1 - MOST;
+    let told = |output: &str| output.matches("is not debugged: this session has 64 processes").count();
     let all = wait::until(wait::DEADLINE, || {
         let output = viewer.client.timeline().output();
-        (told(&output) == refused).then_some(output)
+        (told(&output) == beyond).then_some(output)
     });
-    let output = all.unwrap_or_else(|| panic!("{}", viewer.client.timeline().output()));
-    assert!(output.contains("64"), "a refusal says how many there may be: {output}");
+    all.unwrap_or_else(|| panic!("{}", viewer.client.timeline().output()));
     assert_eq!(nodes_of_the_only_session(&rig), MOST as u64);
     assert_eq!(viewer.threads().len(), MOST);
     viewer.leave();
@@ -95,18 +94,18 @@ fn a_child_that_never_answers_is_told_of_and_the_rest_goes_on() {
     rig.sandbox.assert_nothing_left(wait::DEADLINE);
 }
 
+/// The kernel gives it to nobody, as it may one that was just given back.
+const NOBODYS: u16 = 1;
+
 #[test]
 fn a_child_at_a_port_that_nobody_listens_on_is_told_of() {
     let rig = Rig::new();
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = closed.local_addr().unwrap().port();
-    drop(closed);
-    let configuration = json!({"type": "fake", "name": "nowhere", "subProcessId": 7, "connect": {"host": "127.0.0.1", "port": port}});
+    let configuration = json!({"type": "fake", "name": "nowhere", "subProcessId": 7, "connect": {"host": "127.0.0.1", "port": NOBODYS}});
     let root = [announcement(configuration), json!({"expect_response": "startDebugging"})];
     let mut viewer = Viewer::new(rig.private());
     begin(&mut viewer.client, rig.fake_server(&[&configured(&root)]));
     let told = viewer.client.output_containing("failed to open child session");
-    assert!(told.contains("nowhere") && told.contains(&format!("127.0.0.1:{port}")), "{told}");
+    assert!(told.contains("nowhere") && told.contains(&format!("127.0.0.1:{NOBODYS}")), "{told}");
     viewer.client.output_containing("\"success\":false");
     viewer.end(Value::Null);
     rig.sandbox.assert_nothing_left(wait::DEADLINE);
@@ -152,10 +151,7 @@ fn an_adapter_on_stdio_cannot_have_children_on_its_own_server() {
 #[test]
 fn an_adapter_that_dies_while_a_child_is_awaited_says_so() {
     let rig = Rig::new();
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = closed.local_addr().unwrap().port();
-    drop(closed);
-    let configuration = json!({"type": "fake", "name": "orphan", "subProcessId": 7, "connect": {"host": "127.0.0.1", "port": port}});
+    let configuration = json!({"type": "fake", "name": "orphan", "subProcessId": 7, "connect": {"host": "127.0.0.1", "port": NOBODYS}});
     let root = [announcement(configuration), json!({"stderr": "gone for good\n"}), json!({"exit": 3})];
     let mut viewer = Viewer::new(rig.private());
     begin(&mut viewer.client, rig.fake_server(&[&configured(&root)]));

@@ -1,11 +1,14 @@
 //! Node.js: a parent that only coordinates, its program, worker threads, forked processes and their children.
 
+use std::collections::HashSet;
+
+use breakroom_testkit::{census, wait};
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::company::{listed, run};
 use crate::support::editor::{Desk, Hub};
-use crate::support::family::{Mark, NODE, Viewer, depth, tree};
+use crate::support::family::{Mark, NODE, Viewer, depth, tree, with};
 use crate::support::rig::signal;
 
 const MAIN: Mark = ("main.js", "main");
@@ -88,6 +91,71 @@ fn one_of_three_children_is_stepped_while_the_others_stay_stopped() {
     for said in ["worker0 2", "worker1 2", "fork2 2", "main 42"] {
         viewer.client.output_containing(said);
     }
+    viewer.terminated();
+    desk.leave(Hub::Shared);
+}
+
+/// The sockets of a process. One that two of them have is the same in both.
+fn sockets(pid: i32) -> HashSet<String> {
+    let open = census::open_descriptors(pid.cast_unsigned());
+    open.into_iter().map(|(_, target)| target).filter(|target| target.starts_with("socket:")).collect()
+}
+
+/// The sockets of the one guard of the session.
+fn held_by_the_guard(desk: &Desk) -> HashSet<String> {
+    let processes = desk.sandbox.census().processes();
+    let mut guards = processes.iter().filter(|process| process.command_line.trim_end().ends_with(" guard"));
+    let (Some(guard), None) = (guards.next(), guards.next()) else { panic!("{processes:?}") };
+    sockets(guard.pid)
+}
+
+#[test]
+fn children_that_end_leave_nothing_with_the_guard() {
+    let start = ["fork", "fork"];
+    let Some((desk, mut viewer)) = launched(Hub::Shared, &start, &[MAIN, FORKED]) else { return };
+    let stops = viewer.stops(3);
+    let (main, children): (Vec<_>, Vec<_>) = stops.iter().partition(|stop| stop.is_at(MAIN));
+    // Of the adapter, its program, and the two that were forked. They are sent to the guard, and nobody waits for it.
+    let connections = || {
+        let hub = sockets(desk.hub_pid().as_raw_nonzero().get());
+        let connections = &held_by_the_guard(&desk) & &hub;
+        (connections.len() == 4).then_some(connections)
+    };
+    let connections = wait::until(wait::DEADLINE, connections);
+    let connections = connections.expect("the guard has each connection that the hub has");
+    for child in &children {
+        viewer.resume(child);
+        viewer.thread_ends(child.thread);
+    }
+    let left = || (&held_by_the_guard(&desk) & &connections).len();
+    let less = wait::until(wait::DEADLINE, || (left() == 2).then_some(()));
+    assert!(less.is_some(), "the guard has {} of the four connections", left());
+    viewer.resume(main[0]);
+    viewer.client.output_containing("main 42");
+    viewer.terminated();
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn workers_that_a_session_has_no_room_for_run_all_the_same() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut viewer = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], json!({}));
+    // The adapter, its program, and one of the workers.
+    let more = json!({"outputCapture": "std", "breakroom": {"nodes": 3}});
+    viewer.launch(with(NODE.launch(&["worker"; 5]), more), &[WORKER]);
+    let stop = viewer.stop();
+    assert!(stop.is_at(WORKER), "{stop:?}");
+    let debugged = viewer.evaluate(&stop, "name");
+    for worker in (0..5).map(|number| format!("worker{number}")).filter(|worker| *worker != debugged) {
+        viewer.client.output_containing(&format!("{worker} 2"));
+    }
+    assert_eq!(listed(&desk)[0]["nodes"], 3);
+    viewer.still_stopped(&stop);
+    viewer.resume(&stop);
+    viewer.client.output_containing(&format!("{debugged} 2"));
     viewer.terminated();
     desk.leave(Hub::Shared);
 }
@@ -188,12 +256,6 @@ fn an_adapter_that_is_killed_ends_every_node() {
     let refused = viewer.client.call_failing("stackTrace", json!({"threadId": stops[0].thread}));
     assert!(refused["message"].as_str().is_some_and(|text| !text.is_empty()), "{refused}");
     viewer.leave();
-    // Who kills it has to remove its socket too.
-    for file in std::fs::read_dir(desk.sandbox.path("tmp")).unwrap().flatten() {
-        if file.file_name().to_string_lossy().starts_with("node-cdp.") {
-            std::fs::remove_file(file.path()).unwrap();
-        }
-    }
     desk.leave(Hub::Shared);
 }
 
@@ -207,5 +269,22 @@ fn the_whole_session_ends_when_its_program_is_killed_first() {
     let program = processes.iter().find(|process| process.command_line.contains("main.js worker fork "));
     signal(program.unwrap_or_else(|| panic!("{processes:?}")).pid, Signal::KILL);
     viewer.terminated();
+    desk.leave(Hub::Shared);
+}
+
+/// The sandbox's processes that have this in their command line.
+fn running(desk: &Desk, part: &str) -> usize {
+    desk.sandbox.census().processes().iter().filter(|process| process.command_line.contains(part)).count()
+}
+
+/// With js-debug's own process between it and the program each step takes 170 ms, whatever the machine.
+#[test]
+fn a_program_and_its_child_are_reached_without_js_debugs_own_process_in_between() {
+    let Some((desk, mut viewer)) = launched(Hub::Shared, &["fork"], &[MAIN, FORKED]) else { return };
+    for stop in viewer.stops(2) {
+        viewer.step(&stop);
+    }
+    assert_eq!((running(&desk, "node watch"), running(&desk, "watchdog.js")), (2, 0));
+    viewer.leave();
     desk.leave(Hub::Shared);
 }

@@ -72,6 +72,43 @@ fn a_family_of_four(kin: &Kin) {
     desk.leave(Hub::Shared);
 }
 
+const WAITS: &str = "import multiprocessing\n\n\ndef spin():\n    print('spinning', flush=True)\n    while True:\n        \
+                     pass\n\n\nif __name__ == '__main__':\n    child = multiprocessing.Process(target=spin)\n    \
+                     child.start()\n    child.join()\n";
+
+/// Whether it is the program itself that stops when it is paused while it waits for its child, which never ends.
+fn is_paused_while_it_waits(kin: &Kin) -> Option<bool> {
+    if kin.skipped() {
+        return None;
+    }
+    let desk = Desk::new();
+    let program = desk.sandbox.work().join("waits.py");
+    std::fs::write(&program, WAITS).unwrap();
+    let mut viewer = Viewer::at(&desk, Hub::Private, &["--type", kin.kind], json!({}));
+    viewer.launch(json!({"program": program, "console": "internalConsole", "subProcess": true}), &[]);
+    viewer.client.output_containing("spinning");
+    let threads = viewer.threads();
+    let (parent, _) = threads.first().expect("the program has a thread").clone();
+    viewer.client.call("pause", json!({"threadId": parent}));
+    let told = viewer.client.event("stopped")["body"].clone();
+    assert_eq!(told["reason"], "pause", "{told}");
+    viewer.client.allow(&["exited", "terminated"]);
+    viewer.end(json!({"terminateDebuggee": true}));
+    desk.leave(Hub::Private);
+    Some(told["threadId"] == parent)
+}
+
+/// With debugpy's own adapter it would stop at its next line, which is behind the end of its child.
+#[test]
+fn a_program_that_waits_for_its_child_does_not_keep_that_from_being_paused() {
+    assert_ne!(is_paused_while_it_waits(&STOCK_PYTHON), Some(true));
+}
+
+#[test]
+fn a_program_that_waits_for_its_child_is_paused_where_it_waits() {
+    assert_ne!(is_paused_while_it_waits(&PYTHON), Some(false));
+}
+
 #[test]
 fn a_child_process_that_crashes_ends_alone() {
     let Some((desk, mut viewer)) = launched(Hub::Private, &["crash"], &[CHILD]) else { return };

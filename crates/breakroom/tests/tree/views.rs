@@ -6,6 +6,7 @@ use crate::support::company::{listed, only_session};
 use crate::support::editor::{Desk, Hub};
 use crate::support::family::{Mark, NODE, PYTHON, Stop, Viewer};
 
+const MAIN: Mark = ("main.js", "main");
 const WORKER: Mark = ("worker.js", "worker");
 const FORKED: Mark = ("forked.js", "forked");
 const BREAKPOINTS: [Mark; 2] = [WORKER, FORKED];
@@ -13,6 +14,22 @@ const BREAKPOINTS: [Mark; 2] = [WORKER, FORKED];
 /// One that opens a session for every child, as VS Code does.
 fn opens_children() -> Value {
     json!({"supportsStartDebuggingRequest": true, "clientName": "Opener"})
+}
+
+/// Such a client, which has launched a program that stops.
+fn launched(desk: &Desk) -> Viewer {
+    let mut root = Viewer::at(desk, Hub::Shared, &["--type", NODE.kind], opens_children());
+    root.launch(NODE.launch(&[]), &[MAIN]);
+    root
+}
+
+/// What it is asked to open, in a session of its own.
+fn opened(desk: &Desk, parent: &mut Viewer) -> Viewer {
+    let announced = parent.client.reverse("startDebugging");
+    parent.client.reply(&announced, true, Value::Null);
+    let mut child = Viewer::at(desk, Hub::Shared, &[], opens_children());
+    child.attach_with(announced["arguments"]["configuration"].clone());
+    child
 }
 
 #[test]
@@ -75,10 +92,7 @@ fn a_client_that_opens_children_joins_each_while_another_sees_one_session() {
 
     let mut program = Viewer::at(&desk, Hub::Shared, &[], opens_children());
     program.attach_with(configuration);
-    let announced = program.client.reverse("startDebugging");
-    program.client.reply(&announced, true, Value::Null);
-    let mut forked = Viewer::at(&desk, Hub::Shared, &[], opens_children());
-    forked.attach_with(announced["arguments"]["configuration"].clone());
+    let mut forked = opened(&desk, &mut program);
     let stop = forked.stop();
     assert!(stop.is_at(FORKED), "{stop:?}");
     assert_eq!(forked.evaluate(&stop, "name"), "fork0");
@@ -147,12 +161,11 @@ fn a_client_that_cannot_open_a_child_sees_it_in_its_own_session() {
         return;
     }
     let desk = Desk::new();
-    let mut root = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], opens_children());
-    root.launch(NODE.launch(&[]), &[("main.js", "main")]);
+    let mut root = launched(&desk);
     let announced = root.client.reverse("startDebugging");
     root.client.reply(&announced, false, json!("no room"));
     let stop = root.stop();
-    assert!(stop.is_at(("main.js", "main")), "{stop:?}");
+    assert!(stop.is_at(MAIN), "{stop:?}");
     root.resume(&stop);
     root.terminated();
     desk.leave(Hub::Shared);
@@ -187,5 +200,47 @@ fn a_client_of_a_child_ends_only_that_child() {
     first.resume(others[0]);
     first.client.output_containing("worker1 2");
     first.terminated();
+    desk.leave(Hub::Shared);
+}
+
+/// What an editor does whose Stop is pressed: js-debug only lets go of the program, which would run on.
+#[test]
+fn a_stopped_program_whose_own_client_ends_it_runs_no_further_line() {
+    if NODE.skipped() {
+        return;
+    }
+    for command in ["disconnect", "terminate"] {
+        let desk = Desk::new();
+        let mut root = launched(&desk);
+        let mut program = opened(&desk, &mut root);
+        program.stop();
+        program.client.allow(&["terminated", "exited"]);
+        if command == "terminate" {
+            program.client.call(command, json!({}));
+        }
+        program.end(json!({"terminateDebuggee": true}));
+        let timeline = root.terminated();
+        let said = timeline.received().filter(|message| message["event"] == "output");
+        let said: String = said.filter_map(|message| message["body"]["output"].as_str()).collect();
+        assert!(!said.contains("main 42"), "{command}: {said}");
+        desk.leave(Hub::Shared);
+    }
+}
+
+#[test]
+fn a_child_whose_viewer_left_is_seen_where_its_parent_is() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut root = launched(&desk);
+    let mut program = opened(&desk, &mut root);
+    program.stop();
+    program.end(json!({"terminateDebuggee": false}));
+    let stop = root.stop();
+    assert!(stop.is_at(MAIN), "{stop:?}");
+    root.resume(&stop);
+    root.client.output_containing("main 42");
+    root.terminated();
     desk.leave(Hub::Shared);
 }

@@ -3,6 +3,7 @@
 use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,6 +13,9 @@ use super::talk::Talk;
 /// The document's names of types, and the real server's.
 const TYPES: [(&str, &str); 5] =
     [("int", "INTEGER"), ("float", "FLOAT"), ("string", "STRING"), ("bool", "BOOLEAN"), ("array", "ARRAY")];
+
+/// From the first stop ahead to the second of a server whose stops come late.
+const BETWEEN_STOPS: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -170,6 +174,11 @@ impl Server {
         }
         state.resume = false;
         state.stopped = false;
+        if self.talk.habits.ahead_late && state.stops == 1 {
+            // Long enough for a command that should not come before the second stop.
+            let waits = |state: &mut State| !state.resume;
+            drop(self.changed.wait_timeout_while(state, BETWEEN_STOPS, waits));
+        }
     }
 
     fn end(&self, ending: Ending) -> ExitCode {

@@ -1,4 +1,6 @@
 // Adds four times and prints each sum. One word says what else it does: see the other programs of this folder.
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.util.Scanner;
 
 public class M {
@@ -25,7 +27,7 @@ public class M {
         System.err.println("to stderr");
     }
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws InterruptedException, IOException {
         String word = args.length > 0 ? args[0] : "";
         int[] numbers = new int[120];
         for (int i = 0; i < 120; i++) {
@@ -51,6 +53,9 @@ public class M {
         }
         for (int i = 0; i < 4; i++) {
             int total = add(i, 10); // mark: call
+            if (word.startsWith("/")) {
+                new FileOutputStream(word).close();
+            }
             System.out.println("sum " + total);
         }
         if (word.equals("seven")) {

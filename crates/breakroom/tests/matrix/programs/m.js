@@ -1,11 +1,12 @@
 // Adds four times and prints each sum. One word says what else it does: see the other programs of this folder.
-const { Worker, isMainThread } = require("worker_threads");
-
 function add(a, b) {
   let total = a + b;
   const answer = () => total;
   return answer(); // mark: add
 }
+
+const fs = require("fs"); // mark: first
+const { Worker, isMainThread } = require("worker_threads");
 
 function spin() {
   let count = 0;
@@ -29,6 +30,9 @@ function rest(word) {
   const numbers = Array.from({ length: 120 }, (_, i) => i * 10);
   for (let i = 0; i < 4; i++) {
     const total = add(i, 10); // mark: call
+    if (word && word.startsWith("/")) {
+      fs.writeFileSync(word, "");
+    }
     console.log("sum " + total);
   }
   if (word === "seven") {
@@ -52,7 +56,7 @@ function main(word) {
   if (word === "ask") {
     process.stdin.once("data", (name) => {
       console.log("hello " + String(name).trim());
-      process.stdin.pause();
+      process.stdin.destroy(); // Of a pipe that is only paused Node waits for the end.
       rest(word);
     });
     return;
