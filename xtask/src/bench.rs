@@ -4,6 +4,7 @@
 //! on a shared machine the fastest round is the one that was disturbed least. It judges nothing else: no test fails
 //! because a machine is slow.
 
+mod adapters;
 mod client;
 mod ez;
 mod figure;
@@ -44,7 +45,7 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 8] = [
+const GROUPS: [(&str, Measure); 9] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
@@ -53,6 +54,7 @@ const GROUPS: [(&str, Measure); 8] = [
     ("shared", shared::measure),
     ("ez", ez::measure),
     ("python", python::measure),
+    ("adapters", adapters::measure),
 ];
 
 struct Options {
@@ -94,7 +96,7 @@ pub fn run(arguments: &[String]) -> Result<()> {
         let known = GROUPS.map(|(group, _)| group).join(", ");
         bail!("there is no figure {:?}; the groups are {known}", options.only.unwrap_or_default());
     }
-    let lab = Lab::open()?;
+    let lab = Lab::open(options.only.clone())?;
     let mut measured = Vec::new();
     for (group, measure) in GROUPS.iter().filter(|(group, _)| options.wants_group(group)) {
         eprintln!("xtask: measuring {group}");

@@ -24,7 +24,8 @@ cargo xtask lint
 cargo xtask bench [--quick] [--only ID]
     Builds for speed and measures: one JSON object a figure on stdout, a table for people on stderr.
     --quick       fewer and shorter rounds
-    --only ID     only the figures whose id begins so; a group is round-trip, messages, large, idle or start
+    --only ID     only the figures whose id begins so; a group is round-trip, messages, large, idle, start, shared, ez,
+                  python or adapters (adapters/NAME is one debugger: its first stop and a step, with and without the hub)
 
 cargo xtask fuzz [TARGET]... [--seconds N]
     Runs the fuzz targets, 60 seconds each. Needs a nightly toolchain and cargo-fuzz, and says so.

@@ -24,7 +24,7 @@ fn parse(arguments: &[String]) -> Result<(Vec<String>, &[String])> {
 pub fn run(arguments: &[String]) -> Result<()> {
     let (skip, for_cargo) = parse(arguments)?;
     needs::provide(&skip)?;
-    let mut command = cargo(&["test", "--workspace"]);
+    let mut command = cargo(&["test", "--workspace", "--no-fail-fast"]);
     command.args(for_cargo);
     if !skip.is_empty() {
         eprintln!("xtask: tests of {} will be skipped", skip.join(", "));

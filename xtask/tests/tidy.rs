@@ -12,8 +12,10 @@ use serde_json::Value;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-wire", &[]),
     ("breakroom-dap", &[]),
-    ("breakroom-session", &["breakroom-dap"]),
-    ("breakroom-engines", &["breakroom-wire"]),
+    ("breakroom-habits", &[]),
+    ("breakroom-ports", &[]),
+    ("breakroom-session", &["breakroom-dap", "breakroom-habits"]),
+    ("breakroom-engines", &["breakroom-habits", "breakroom-ports", "breakroom-wire"]),
     ("breakroom-launch", &["breakroom-engines"]),
     (
         "breakroom-hub",
@@ -25,7 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-ez", &[]),
     ("breakroom-ez-adapter", &["breakroom-adapter", "breakroom-ez"]),
     ("breakroom-ez-server", &["breakroom-adapter"]),
-    ("breakroom-python-adapter", &["breakroom-wire"]),
+    ("breakroom-python-adapter", &["breakroom-ports", "breakroom-wire"]),
+    ("breakroom-node-relay", &[]),
     ("breakroom-group-adapter", &["breakroom-adapter"]),
     (
         "breakroom",
@@ -41,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "breakroom-ez-adapter",
             "breakroom-ez-server",
             "breakroom-python-adapter",
+            "breakroom-node-relay",
             "breakroom-group-adapter",
             "a door",
         ],

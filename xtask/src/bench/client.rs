@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::Child;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -13,6 +14,7 @@ use memchr::memmem;
 use serde_json::{Value, json};
 
 const READ_BUFFER: usize = 256 << 10;
+const LONGEST_HEADER: usize = 256;
 /// A number without leading zeros that stays as long as it is for as many requests as any run sends.
 pub const FIRST_SEQ: u64 = 100_000_000;
 const DIGITS: usize = 9;
@@ -29,6 +31,11 @@ pub struct Client {
 impl Client {
     pub fn over(stream: TcpStream) -> Result<Client> {
         stream.set_nodelay(true)?;
+        let input = OwnedFd::from(stream.try_clone()?);
+        Ok(Client::new(input.into(), OwnedFd::from(stream).into()))
+    }
+
+    pub fn over_unix(stream: UnixStream) -> Result<Client> {
         let input = OwnedFd::from(stream.try_clone()?);
         Ok(Client::new(input.into(), OwnedFd::from(stream).into()))
     }
@@ -130,6 +137,17 @@ impl Client {
         Ok(self.seq)
     }
 
+    /// Says yes to a request of the adapter's.
+    pub fn answer(&mut self, request: &Value) -> Result<()> {
+        self.seq += 1;
+        let answer = json!({
+            "seq": self.seq, "type": "response", "request_seq": request["seq"], "command": request["command"],
+            "success": true,
+        });
+        let answer = answer.to_string();
+        self.write(format!("Content-Length: {}\r\n\r\n{answer}", answer.len()).as_bytes())
+    }
+
     /// Takes messages until one is `wanted`.
     pub fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Result<Value> {
         loop {
@@ -199,10 +217,13 @@ impl Request {
 
 /// The sizes of header and body of the message that `bytes` begin with. None: the header is not complete.
 fn header(bytes: &[u8]) -> Result<Option<(usize, usize)>> {
-    let Some(end) = memmem::find(&bytes[..bytes.len().min(64)], b"\r\n\r\n") else {
+    let Some(end) = memmem::find(&bytes[..bytes.len().min(LONGEST_HEADER)], b"\r\n\r\n") else {
+        ensure!(bytes.len() < LONGEST_HEADER, "not a message header");
         return Ok(None);
     };
-    let length = bytes[..end].strip_prefix(b"Content-Length: ").unwrap_or_default();
+    // Perl's adapter has another line behind it.
+    let line = memmem::find(&bytes[..end], b"\r\n").unwrap_or(end);
+    let length = bytes[..line].strip_prefix(b"Content-Length: ").unwrap_or_default();
     let length = std::str::from_utf8(length)?.parse().context("not a message header")?;
     Ok(Some((end + 4, length)))
 }

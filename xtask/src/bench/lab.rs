@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -30,6 +30,8 @@ pub enum Route {
 
 pub struct Lab {
     folder: PathBuf,
+    /// How the ids of the only figures begin that are asked for.
+    only: Option<String>,
     pub breakroom: PathBuf,
     pub adapter: PathBuf,
 }
@@ -43,12 +45,22 @@ pub struct Session {
 }
 
 impl Lab {
-    pub fn open() -> Result<Lab> {
+    pub fn open(only: Option<String>) -> Result<Lab> {
         let this = std::env::current_exe()?;
         let programs = this.parent().context("this program lies in a folder")?;
         let folder = std::env::temp_dir().join(format!("breakroom-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
-        Ok(Lab { breakroom: programs.join("breakroom"), adapter: programs.join("fake-adapter"), folder })
+        Ok(Lab {
+            breakroom: programs.join("breakroom"),
+            adapter: programs.join("fake-adapter"),
+            folder,
+            only,
+        })
+    }
+
+    /// Whether a figure is asked for whose id begins so.
+    pub fn wants(&self, id: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| id.starts_with(only) || only.starts_with(id))
     }
 
     /// A new, empty folder for a hub: two of them never meet.
@@ -159,6 +171,24 @@ impl Hub {
         connect(self.port)
     }
 
+    /// Waits until no engine of it runs and the next guard is ready, as they are when a person comes.
+    pub fn wait_for_rest(&self) -> Result<()> {
+        let began = Instant::now();
+        while !matches!(&self.children()?[..], [only] if is_ready_guard(only)) {
+            ensure!(began.elapsed() < PATIENCE, "an engine of the hub does not end");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// The processes that the daemon started, as the kernel lists them.
+    fn children(&self) -> Result<Vec<String>> {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.daemon.child.id()))?;
+        let lists = threads.flatten().map(|thread| std::fs::read_to_string(thread.path().join("children")));
+        let lists: String = lists.map(Result::unwrap_or_default).collect();
+        Ok(lists.split_whitespace().map(str::to_owned).collect())
+    }
+
     /// A line of the daemon's `/proc/PID/status`, in MB of a million bytes: `VmRSS`, or `VmHWM` for the peak.
     pub fn memory(&self, line: &str) -> Result<f64> {
         let path = format!("/proc/{}/status", self.daemon.child.id());
@@ -167,6 +197,12 @@ impl Hub {
         let kibibytes = line.and_then(|row| row.trim().strip_suffix(" kB")).with_context(|| path.clone())?;
         Ok(kibibytes.trim().parse::<f64>()? * 1024.0 / 1e6)
     }
+}
+
+/// A guard takes another name when it is told what to start, and sleeps until it is.
+fn is_ready_guard(process: &str) -> bool {
+    let read = |file| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
+    read("cmdline").ends_with("\0guard\0") && read("stat").contains("(breakroom) S ")
 }
 
 /// Ended when dropped: asked first, since a hub has sessions and adapters of its own to end.
