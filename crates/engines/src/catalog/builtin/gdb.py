@@ -1,7 +1,7 @@
 # Tells by which signal a program was stopped or ended, which gdb knows and does not say, and what the program wrote before
 # that: gdb waits for whole lines, and reads them beside what it tells. What it prints of a breakpoint that is not there yet is
 # in its answer already.
-def tell():
+def tell(read_containers):
     import codecs, gdb, os, signal, sys, threading
     import gdb.dap.events as events
     # Its name in the package is the one server that there is.
@@ -55,6 +55,8 @@ def tell():
         if name == "stopped" and panics():
             read_all()
         send(name, body)
+        if name == "stopped":
+            gdb.post_event(read_containers)
     def panics():
         try:
             return (gdb.newest_frame().name() or "").endswith("::rust_panic")
@@ -84,8 +86,29 @@ def make_quietly():
             raise command.failed
         return command.made
     breakpoint._set_one_breakpoint = made
+# How the containers of C++ are read, the system's compiler says in a script beside its library. This takes gdb so long that the
+# first stop would come a quarter later, so it is read behind a stop; the system's own gdb has looked there by itself.
+def reader_of_containers():
+    import gdb, os
+    def read():
+        current = gdb.current_objfile
+        # A program that runs again has its libraries anew, so each keeps for itself that it was looked at.
+        for objfile in (each for each in gdb.objfiles() if not hasattr(each, "breakroom_looked_at")):
+            objfile.breakroom_looked_at = True
+            script = "/usr/share/gdb/auto-load" + os.path.realpath(objfile.filename or "") + "-gdb.py"
+            if objfile.pretty_printers or not os.path.exists(script):
+                continue
+            # Whose printers these are, such a script asks gdb, which would say so only if it had found it itself.
+            gdb.current_objfile = lambda: objfile
+            try:
+                gdb.execute("source " + script, to_string=True)
+            except gdb.error:
+                pass
+            finally:
+                gdb.current_objfile = current
+    return (lambda: None) if gdb.PYTHONDIR.startswith("/usr/share/gdb/") else read
 try:
-    tell()
+    tell(reader_of_containers())
     make_quietly()
 except (ImportError, AttributeError, KeyError):
     pass
