@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -224,25 +224,15 @@ impl Registry {
     }
 
     pub fn list(&self) -> Vec<Summary> {
-        let asked: Vec<_> = {
-            let state = self.state();
-            let ask = |(id, session): (&SessionId, &Sender)| {
-                let (reply, answer) = channel();
-                let sent = session.send(News::Describe { id: id.clone(), reply }).is_ok();
-                sent.then_some((id.clone(), answer))
-            };
-            state.alive.iter().filter_map(ask).collect()
-        };
-        let wait = |(id, answer): (SessionId, std::sync::mpsc::Receiver<Summary>)| match answer
-            .recv_timeout(PATIENCE)
-        {
-            Ok(summary) => Some(summary),
-            Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => {
-                Some(Summary { id, state: "busy".into(), ..Summary::default() })
-            }
-        };
-        asked.into_iter().filter_map(wait).collect()
+        let asked: Vec<_> = self.state().alive.iter().filter_map(Asked::of).collect();
+        asked.into_iter().filter_map(Asked::answer).collect()
+    }
+
+    /// What the session of this channel is doing, if it is still there.
+    pub fn describe(&self, session: &Sender) -> Option<Summary> {
+        let asked =
+            self.state().alive.iter().find(|(_, other)| other.same_channel(session)).and_then(Asked::of);
+        asked.and_then(Asked::answer)
     }
 
     pub fn end_all(&self, reason: &str) {
@@ -255,6 +245,31 @@ impl Registry {
     pub fn close(&self, reason: &str) {
         self.state().closing = Some(reason.to_owned());
         self.end_all(reason);
+    }
+}
+
+/// A session that was asked what it is doing.
+struct Asked {
+    id: SessionId,
+    answer: Receiver<Summary>,
+}
+
+impl Asked {
+    /// None if it is gone.
+    fn of((id, session): (&SessionId, &Sender)) -> Option<Asked> {
+        let (reply, answer) = channel();
+        session.send(News::Describe { id: id.clone(), reply }).ok()?;
+        Some(Asked { id: id.clone(), answer })
+    }
+
+    fn answer(self) -> Option<Summary> {
+        match self.answer.recv_timeout(PATIENCE) {
+            Ok(summary) => Some(summary),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                Some(Summary { id: self.id, state: "busy".into(), ..Summary::default() })
+            }
+        }
     }
 }
 

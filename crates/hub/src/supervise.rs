@@ -250,6 +250,10 @@ pub(crate) fn ask_hub(ticket: Ticket, verb: Verb, registry: Option<Arc<Registry>
         };
         match verb {
             Verb::Sessions => answer(Ok(json!({"sessions": registry.list()}))),
+            Verb::Session => match registry.describe(&news) {
+                Some(summary) => answer(Ok(json!({"session": summary}))),
+                None => answer(Err("this session has just ended".to_owned())),
+            },
             Verb::Kill { session, by } => match registry.find(Some(&session)) {
                 // Answered first: it may be the asker's own.
                 Ok((id, session)) => {

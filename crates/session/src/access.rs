@@ -12,7 +12,8 @@ impl Token {
         Token(secret.into())
     }
 
-    fn matches(&self, said: &[u8]) -> bool {
+    /// In a time that says nothing about how much of it was right.
+    pub fn matches(&self, said: &[u8]) -> bool {
         self.0.ct_eq(said).into()
     }
 }

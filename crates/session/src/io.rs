@@ -246,6 +246,8 @@ pub enum Opening {
 pub enum Verb {
     /// Which sessions there are.
     Sessions,
+    /// Which of them this is.
+    Session,
     /// To end one.
     Kill { session: String, by: String },
 }

@@ -68,7 +68,8 @@ impl Session {
         let reason = body.and_then(|body| body.str("reason")).unwrap_or_default();
         let Some(thread) = Run::of(body).thread else { return Fate::Told(None) };
         let going = matches!(self.ending, Ending::No) && self.is_of_the_tree(node);
-        let ids = engine_ids(body);
+        let ids = self.named_ids(node, body);
+        let is_vague = ids.len() < engine_ids(body).len();
         let breakpoint = BREAKPOINTS.contains(&&*reason);
         let forgets = self.cuts_step(node, &reason).is_some_and(|cut| cut.forget.is_some());
         if going && forgets {
@@ -81,7 +82,7 @@ impl Session {
         if !going || !breakpoint {
             return Fate::Told(None);
         }
-        let unnamed = ids.is_empty() && self.clients.len() > 1 && self.ledger.has_any(node);
+        let unnamed = ids.is_empty() && (is_vague || self.clients.len() > 1) && self.ledger.has_any(node);
         let left = ids.is_empty() && self.left_any(node);
         if !self.ledger.judges(node) && !unnamed && !left {
             return Fate::Told(None);
@@ -158,6 +159,11 @@ impl Session {
         known.judgement = Some(judgement);
         self.ask_place(node, thread);
         Fate::Judged
+    }
+
+    /// The breakpoints that a stop names beyond doubt, in the engine's numbers.
+    pub(crate) fn named_ids(&self, node: NodeId, body: Option<Json>) -> Vec<i64> {
+        self.ledger.named(node, &engine_ids(body))
     }
 
     /// Whether the hub may have to find out about a stop whether anybody wants it.
@@ -315,7 +321,7 @@ impl Session {
         if leads || judgement.findings.trouble.is_some() {
             return Ok(Move::Decided);
         }
-        let ids = judgement.stops.last().map(|stop| engine_ids(stop.payload())).unwrap_or_default();
+        let ids = judgement.stops.last().map(|stop| self.named_ids(node, stop.payload())).unwrap_or_default();
         let mut hits = self.ledger.hit(node, &ids);
         if hits.is_empty() && top.get("source").is_some() {
             let shelf: ShelfId = self.shelf(node, "setBreakpoints", Some(top));

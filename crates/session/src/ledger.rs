@@ -332,8 +332,8 @@ impl Ledger {
         })
     }
 
-    /// Takes note of an engine's `breakpoint` event and says what is new to whom. An engine that changes its own numbers
-    /// is recognised by the place: in `source` if the event names one, else in the only source that has a breakpoint in
+    /// Takes note of an engine's `breakpoint` event and says what is new to whom. An engine that changes its own numbers,
+    /// or gives one of them twice, is recognised by the place: in `source` if the event names one, else in the only source that has a breakpoint in
     /// that line.
     pub fn changed(
         &mut self,
@@ -345,8 +345,9 @@ impl Ledger {
         let removed = reason == Some("removed");
         let heard = |shelf: &Shelf, is_it: &dyn Fn(&Hearer) -> bool| shelf.hearer(node).is_some_and(is_it);
         let number = breakpoint.i64("id");
+        let is_clear = number.is_some_and(|number| !self.named(node, &[number]).is_empty());
         let by_number = |shelf: &&mut Shelf| heard(shelf, &|hearer| hearer.knows(number));
-        if let Some(shelf) = self.shelves.values_mut().find(by_number) {
+        if let Some(shelf) = self.shelves.values_mut().find(by_number).filter(|_| is_clear) {
             return shelf.changed(node, breakpoint, By::Number, removed);
         }
         let line = breakpoint.i64("line");

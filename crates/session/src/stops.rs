@@ -11,7 +11,7 @@ use crate::flat;
 use crate::gathering::with_label;
 use crate::ids::{ClientId, NOBODY, NodeId};
 use crate::judgement::Trouble;
-use crate::judging::{Fate, engine_ids};
+use crate::judging::Fate;
 use crate::ledger::Judge;
 use crate::node::Hushed;
 use crate::paused::Pausing;
@@ -56,7 +56,7 @@ impl Session {
             None => self.take_in(node, message, forbidden, resumer),
         };
         if let Fate::Told(trouble) = fate {
-            let wanted = self.count_hits(node, &engine_ids(message.payload()));
+            let wanted = self.count_hits(node, &self.named_ids(node, message.payload()));
             self.tell_stopped(node, message, resumer, &wanted, trouble.as_ref());
         }
     }
@@ -64,7 +64,7 @@ impl Session {
     /// Where a program stopped there is a breakpoint, whatever was said of it before, and there people look now.
     fn note_hit(&mut self, node: NodeId, message: &Message) {
         self.ledger.homes.focus(node);
-        let changed = self.ledger.verify_hit(node, &engine_ids(message.payload()));
+        let changed = self.ledger.verify_hit(node, &self.named_ids(node, message.payload()));
         if !changed.is_empty() {
             self.tell_changed(changed);
             self.tell_of_others();
@@ -144,7 +144,7 @@ impl Session {
     ) -> Option<Edit> {
         let body = message.payload()?;
         let named = body.get("hitBreakpointIds");
-        let engine = engine_ids(Some(body));
+        let engine = self.named_ids(node, Some(body));
         let own = match wanted {
             Some(wanted) => {
                 let own = wanted.iter().filter(|(owner, _)| *owner == client).map(|(_, number)| *number);

@@ -1,4 +1,5 @@
-//! Requests that are for the hub itself and not for the session: `breakroom/sessions` and `breakroom/kill`.
+//! Requests that are for the hub itself and not for the session: `breakroom/sessions`, `breakroom/session` and
+//! `breakroom/kill`.
 //!
 //! The core knows no other session. It hands the question to its driver and the answer to whoever asked.
 
@@ -28,6 +29,7 @@ impl Session {
     ) -> Result<(), Failure> {
         let verb = match command {
             "breakroom/sessions" => Verb::Sessions,
+            "breakroom/session" => Verb::Session,
             "breakroom/kill" => {
                 let session = arguments.and_then(|arguments| arguments.str("session"));
                 let missing = || {

@@ -55,6 +55,20 @@ impl Ledger {
         self.hits(node, |_, merged| merged.number().is_some_and(|number| engine.contains(&number)))
     }
 
+    /// Of an engine's numbers those that name one line. js-debug counts anew when its process has come, and has two by one
+    /// number then.
+    pub fn named(&self, node: NodeId, engine: &[i64]) -> Vec<i64> {
+        let names_one = |number: &i64| {
+            let heard = self.shelves.iter().filter_map(|(id, shelf)| Some((id, shelf.hearer(node)?)));
+            let told = heard.flat_map(|(id, hearer)| hearer.told().iter().map(move |merged| (id, merged)));
+            let of_number = told.filter(|(_, merged)| merged.number() == Some(*number));
+            let mut lines = of_number.map(|(id, merged)| (id, merged.line()));
+            let first = lines.next();
+            lines.all(|other| Some(other) == first)
+        };
+        engine.iter().copied().filter(names_one).collect()
+    }
+
     /// What of this engine's stands in that line of that source.
     pub fn hit_at(&self, node: NodeId, source: &ShelfId, line: i64) -> Vec<Hit> {
         self.hits(node, |shelf, merged| shelf == source && merged.is_at(Some(line)))

@@ -383,3 +383,19 @@ fn a_new_engine_takes_the_place_of_all_that_were_there() {
     let changed = says(&mut ledger, NodeId(3), json!([unbound(1)])).changed;
     assert_eq!(news(changed), [(TESS, json!({"id": 1, "verified": false}))]);
 }
+
+/// js-debug does so with the first that comes behind those that were set before its process was there.
+#[test]
+fn two_breakpoints_by_one_number_of_an_engine_are_told_apart_by_their_lines() {
+    let mut ledger = with(&[ONE]);
+    set(&mut ledger, TESS, &[3]);
+    says(&mut ledger, ONE, json!([verified(1)]));
+    assert_eq!(ledger.named(ONE, &[1, 9]), [1, 9]);
+    set(&mut ledger, TESS, &[3, 4]);
+    let next = json!({"id": 1, "verified": true, "line": 4});
+    says(&mut ledger, ONE, json!([verified(1), next.clone()]));
+    event(&mut ledger, ONE, next);
+    assert_eq!(truths(&ledger), [Truth::Verified, Truth::Verified]);
+    assert_eq!(ledger.named(ONE, &[1, 9]), [9], "nobody can say which of the two it is");
+    assert_eq!(ledger.hit_at(ONE, &file(), 4).len(), 1);
+}
