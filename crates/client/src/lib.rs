@@ -8,7 +8,9 @@ mod error;
 mod inbox;
 mod lines;
 pub mod model;
+pub mod noise;
 mod reader;
+pub mod scopes;
 mod starting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -22,7 +24,7 @@ pub use error::Error;
 pub use inbox::Messages;
 use inbox::{Arrival, Inbox};
 use reader::Incoming;
-pub use starting::{LAUNCH_PATIENCE, exception_filters, introduction};
+pub use starting::{LAUNCH_PATIENCE, exception_filters, introduction, usual_filters};
 
 /// How long an answer is awaited, if nothing else is said.
 pub const PATIENCE: Duration = Duration::from_secs(60);

@@ -109,11 +109,7 @@ impl Client {
         let Some(known @ Value::Array(_)) = self.capabilities.get("exceptionBreakpointFilters") else {
             return Ok(());
         };
-        let filters = self.chosen.take().unwrap_or_else(|| {
-            let mut filters = exception_filters(known);
-            filters.retain(|filter| request == Request::Launch || !OFTEN_CAUGHT.contains(&filter.as_str()));
-            filters
-        });
+        let filters = self.chosen.take().unwrap_or_else(|| usual_filters(known, request));
         match self.catch(filters) {
             // The program can be debugged without stopping at exceptions.
             Ok(()) | Err(Error::Refused { .. }) => Ok(()),
@@ -137,6 +133,13 @@ impl Client {
     pub fn caught(&self) -> &[String] {
         &self.caught
     }
+}
+
+/// The filters that are on from the start of a program that is begun in this way.
+pub fn usual_filters(known: &Value, request: Request) -> Vec<String> {
+    let mut filters = exception_filters(known);
+    filters.retain(|filter| request == Request::Launch || !OFTEN_CAUGHT.contains(&filter.as_str()));
+    filters
 }
 
 /// The filters that a debugger has on by itself; if there are none, those for what nobody catches: it ends the program, and

@@ -3,7 +3,6 @@
 //! Everything here makes text from data; nothing asks the debugger.
 
 pub mod names;
-mod noise;
 mod screen;
 
 use serde_json::Value;

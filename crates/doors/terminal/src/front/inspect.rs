@@ -5,21 +5,15 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::stop::Stop;
-use super::values::Member;
 use crate::breakpoints::Target;
 use crate::error::Error;
 use crate::front::{Front, Position};
 use crate::view;
 use breakroom_client::model::{self, FrameId, Scope, VariablesReference};
+use breakroom_client::scopes::{self, Member};
 
 const LINES_AROUND_A_FRAME: i64 = 2;
 const LINES_AROUND_A_LISTING: i64 = 5;
-
-/// How the names of variables begin that are CMake's own: people look for those of their scripts first.
-const CMAKES_OWN: &str = "CMAKE_";
-
-/// How the name of a scope begins that holds what a function uses of one around it (js-debug).
-const CLOSURE: &str = "Closure";
 
 impl<O: Write> Front<'_, O> {
     pub(super) fn stop(&mut self) -> Result<&mut Stop, Error> {
@@ -43,25 +37,12 @@ impl<O: Write> Front<'_, O> {
         Ok(model::list(&body["scopes"], Scope::read))
     }
 
-    /// The scopes that are shown as locals: the first cheap one, its arguments if they are apart, the blocks around it if
-    /// the debugger has a scope for each, and what it uses of the functions around it.
     fn local_scopes(&mut self) -> Result<Vec<Scope>, Error> {
-        let mut scopes = self.scopes()?;
-        // gdb has no scope of locals where there are none, and does not call its registers expensive.
-        scopes.retain(|scope| !scope.expensive && !is_of_registers(scope));
-        let arguments = scopes.iter().take_while(|scope| scope.arguments).count();
-        let around = scopes.split_off(scopes.len().min(arguments + 1));
-        let (blocks, others): (Vec<_>, Vec<_>) = around.into_iter().partition(|scope| scope.hint == "locals");
-        scopes.extend(blocks);
-        scopes.extend(others.into_iter().filter(|scope| scope.name.starts_with(CLOSURE)));
-        Ok(scopes)
+        Ok(scopes::of_locals(self.scopes()?))
     }
 
     pub(super) fn global_scopes(&mut self) -> Result<Vec<Scope>, Error> {
-        let mut scopes = self.scopes()?;
-        let has_globals = |scope: &Scope| scope.name.to_lowercase().starts_with("global");
-        scopes.retain(|scope| scope.hint == "globals" || has_globals(scope));
-        Ok(scopes)
+        Ok(scopes::of_globals(self.scopes()?))
     }
 
     pub(super) fn variables(&mut self, reference: VariablesReference) -> Result<Vec<Member>, Error> {
@@ -75,7 +56,7 @@ impl<O: Write> Front<'_, O> {
             let mut variables = self.variables(scope.reference)?;
             if let Some(inside) = Member::own_group_of(&scope, &variables) {
                 variables = self.variables(inside)?;
-                variables.sort_by_key(|member| member.variable.name.starts_with(CMAKES_OWN));
+                variables.sort_by_key(|member| scopes::is_cmakes_own(&member.variable.name));
             }
             // The innermost of a name hides the others, as it does in the program.
             let hidden = |name: &str| locals.iter().any(|inner| inner.variable.name == name);
@@ -203,9 +184,4 @@ impl<O: Write> Front<'_, O> {
         self.stop()?;
         self.show_source(line, LINES_AROUND_A_LISTING)
     }
-}
-
-/// What a processor holds are nobody's variables. Not every debugger calls it as the protocol does.
-fn is_of_registers(scope: &Scope) -> bool {
-    scope.hint == "registers" || scope.name.to_lowercase().ends_with("registers")
 }

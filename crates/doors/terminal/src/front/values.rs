@@ -4,14 +4,15 @@
 
 use std::io::Write;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::stop::MOST_LOCALS;
 use crate::commands::Depth;
 use crate::error::Error;
 use crate::front::Front;
 use crate::view;
-use breakroom_client::model::{self, Scope, Variable, VariablesReference};
+use breakroom_client::model::{self, Variable, VariablesReference};
+use breakroom_client::scopes::{Member, indexed};
 
 /// How far a value is shown.
 #[derive(Clone, Copy)]
@@ -39,44 +40,10 @@ const INNER_AT_A_STOP: usize = 10;
 /// Whoever asks for a value waits for what is inside it.
 const ALL_INNER: usize = usize::MAX;
 
-/// A variable that can be looked into.
-pub(super) struct Member {
-    pub variable: Variable,
-    pub children: Option<VariablesReference>,
-    /// How many elements it says it has.
-    indexed: usize,
-    /// The debugger says that it is not for everybody.
-    is_private: bool,
-}
-
-impl Member {
-    pub fn read(value: &Value) -> Option<Self> {
-        if Variable::is_group(value) {
-            return None;
-        }
-        Some(Self {
-            variable: Variable::read(value)?,
-            children: model::children(value),
-            indexed: indexed(value),
-            is_private: value["presentationHint"]["visibility"] == "private",
-        })
-    }
-
-    /// Whether it takes a request to tell what is in it.
-    fn is_closed(&self) -> bool {
-        let value = &self.variable.value;
-        self.children.is_some() && (size(value).is_some() || tells_little(value))
-    }
-
-    /// What is inside the variable that is there for the scope's own ones, if the scope is one of groups, as CMake's is.
-    /// All in such a scope is private, and a group is worth how many it has: a variable of the program is not like that
-    /// by its name alone.
-    pub fn own_group_of(scope: &Scope, variables: &[Self]) -> Option<VariablesReference> {
-        let counts = |member: &&Self| member.variable.value.parse::<usize>().is_ok();
-        let all_private = variables.iter().all(|member| member.is_private);
-        let own = variables.iter().find(|member| member.variable.name == scope.name);
-        own.filter(|_| all_private).filter(counts)?.children
-    }
+/// Whether it takes a request to tell what is in it.
+fn is_closed(member: &Member) -> bool {
+    let value = &member.variable.value;
+    member.children.is_some() && (size(value).is_some() || tells_little(value))
 }
 
 impl<O: Write> Front<'_, O> {
@@ -186,7 +153,7 @@ impl<O: Write> Front<'_, O> {
         };
         // CodeLLDB has the list as it is in memory behind its elements.
         inside.truncate(size.min(USUAL.width));
-        let closed = inside.iter().filter(|member| deep > 1 && member.is_closed()).count();
+        let closed = inside.iter().filter(|member| deep > 1 && is_closed(member)).count();
         let below = inner.checked_sub(closed).map_or(0, |left| {
             *inner = left;
             deep - 1
@@ -360,11 +327,6 @@ fn size(value: &str) -> Option<(&str, usize)> {
     let (place, size) = value.split_at(value.find("size=")?);
     let is_place = place.is_empty() || place.starts_with("0x") && place.find(' ') == Some(place.len() - 1);
     Some((place, size.strip_prefix("size=")?.parse().ok().filter(|_| is_place)?))
-}
-
-fn indexed(value: &Value) -> usize {
-    let count = model::integer(&value["indexedVariables"]).unwrap_or(0);
-    usize::try_from(count).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::Prompts;
 use crate::error::Error;
 use crate::view::Paint;
-use crate::view::noise::is_noise;
+use breakroom_client::noise::is_noise;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cursor {
