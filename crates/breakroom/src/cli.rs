@@ -71,6 +71,10 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
     Dap(DapArgs),
+    /// The agents' door: the MCP server that an AI agent's client starts. Speaks on stdin and stdout by default.
+    ///
+    /// `breakroom mcp --print-config` prints what to put into the configuration of the common clients.
+    Mcp(crate::mcp::McpArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -161,7 +165,7 @@ pub enum Command {
     Completions { shell: clap_complete::Shell },
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct RunArgs {
     /// The program: a script, a source file, an executable with debug information, a project's folder, or a tool such as
     /// pytest.
@@ -254,7 +258,7 @@ pub struct AttachArgs {
     pub me: MyName,
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct MyName {
     /// What the others in the session see you as. Whoever comes back after a crash under the same name has its
     /// breakpoints again. Without it, the terminal's name.
@@ -286,7 +290,7 @@ pub struct DapArgs {
     hub: HubArgs,
 }
 
-#[derive(Debug, PartialEq, Args)]
+#[derive(Debug, PartialEq, Default, Args)]
 pub struct HubArgs {
     /// Hold the session in this process instead of the shared hub.
     #[arg(long)]
@@ -305,6 +309,7 @@ impl Command {
             Command::Demo { once } => crate::demo::demo(once),
             Command::Run(args) => crate::run::run(*args),
             Command::Dap(args) => dap(args),
+            Command::Mcp(args) => crate::mcp::mcp(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),
@@ -356,13 +361,13 @@ pub fn this_program() -> Result<PathBuf> {
     std::env::current_exe().context("this program's own file cannot be found")
 }
 
-fn address(text: &str) -> Result<SocketAddr, String> {
+pub fn address(text: &str) -> Result<SocketAddr, String> {
     let mut addresses =
         text.to_socket_addrs().map_err(|error| format!("{error}; write it as 127.0.0.1:0"))?;
     addresses.next().ok_or_else(|| "that name has no address; write it as 127.0.0.1:0".to_owned())
 }
 
-fn object(text: &str) -> Result<Object, String> {
+pub fn object(text: &str) -> Result<Object, String> {
     let hint = "write a process's number, or HOST:PORT";
     if let Ok(pid) = text.parse() {
         return Ok(Object::Process(pid));

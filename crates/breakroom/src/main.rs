@@ -7,6 +7,7 @@ mod ez;
 mod fixing;
 mod local;
 mod log;
+mod mcp;
 mod node;
 mod printing;
 mod python;

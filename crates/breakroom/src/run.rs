@@ -2,7 +2,7 @@
 //!
 //! What is shown and asked is the terminal door's business; here is only what it cannot know itself.
 
-mod beginning;
+pub mod beginning;
 mod editing;
 mod ending;
 mod piped;

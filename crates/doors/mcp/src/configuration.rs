@@ -1,0 +1,277 @@
+//! What to put into the configuration of each agent's client, ready to be copied.
+//!
+//! Every client has its own words for the same two facts: which program to start, or which address to ask and what to
+//! bring. The token itself is never printed: what is printed may end up in a repository.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+/// Whence clients take the token where they can.
+const VARIABLE: &str = "BREAKROOM_TOKEN";
+/// Where the server is, below its address.
+const PATH: &str = crate::http::PATH;
+
+/// Which client's configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    VsCode,
+    Codex,
+    Gemini,
+    Zed,
+    Windsurf,
+    OpenCode,
+}
+
+/// How a client comes to the door.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// It starts this program.
+    Program(String),
+    /// It asks at this address, where the program listens.
+    Http(SocketAddr),
+}
+
+impl Client {
+    pub const ALL: [Client; 9] = [
+        Client::ClaudeCode,
+        Client::ClaudeDesktop,
+        Client::Cursor,
+        Client::VsCode,
+        Client::Codex,
+        Client::Gemini,
+        Client::Zed,
+        Client::Windsurf,
+        Client::OpenCode,
+    ];
+
+    /// What it is called on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Client::ClaudeCode => "claude-code",
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::Cursor => "cursor",
+            Client::VsCode => "vscode",
+            Client::Codex => "codex",
+            Client::Gemini => "gemini",
+            Client::Zed => "zed",
+            Client::Windsurf => "windsurf",
+            Client::OpenCode => "opencode",
+        }
+    }
+
+    pub fn of_word(word: &str) -> Option<Client> {
+        Client::ALL.into_iter().find(|client| client.word() == word)
+    }
+
+    /// Its name, and where its configuration is.
+    fn place(self) -> (&'static str, &'static str) {
+        match self {
+            Client::ClaudeCode => ("Claude Code", ".mcp.json in the project"),
+            Client::ClaudeDesktop => ("Claude Desktop", "claude_desktop_config.json"),
+            Client::Cursor => ("Cursor", "~/.cursor/mcp.json, or .cursor/mcp.json in the project"),
+            Client::VsCode => ("VS Code", ".vscode/mcp.json in the project"),
+            Client::Codex => ("Codex", "~/.codex/config.toml"),
+            Client::Gemini => {
+                ("Gemini CLI", "~/.gemini/settings.json, or .gemini/settings.json in the project")
+            }
+            Client::Zed => ("Zed", "settings.json"),
+            Client::Windsurf => ("Windsurf", "~/.codeium/windsurf/mcp_config.json"),
+            Client::OpenCode => {
+                ("opencode", "opencode.json in the project, or ~/.config/opencode/opencode.json")
+            }
+        }
+    }
+
+    /// The command that writes the configuration, where the client has one.
+    fn command(self, way: &Way) -> Option<String> {
+        match (self, way) {
+            (Client::ClaudeCode, Way::Program(program)) => {
+                Some(format!("claude mcp add breakroom -- {} mcp", word(program)))
+            }
+            (Client::ClaudeCode, Way::Http(address)) => Some(format!(
+                "claude mcp add --transport http breakroom http://{address}{PATH} --header \"Authorization: Bearer ${VARIABLE}\""
+            )),
+            (Client::Codex, Way::Program(program)) => {
+                Some(format!("codex mcp add breakroom -- {} mcp", word(program)))
+            }
+            (Client::Codex, Way::Http(address)) => Some(format!(
+                "codex mcp add breakroom --url http://{address}{PATH} --bearer-token-env-var {VARIABLE}"
+            )),
+            (Client::Gemini, Way::Program(program)) => {
+                Some(format!("gemini mcp add breakroom {} mcp", word(program)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The content of its configuration. None: it cannot come this way.
+    pub fn snippet(self, way: &Way) -> Option<String> {
+        match way {
+            Way::Program(program) => Some(self.started(program)),
+            Way::Http(address) => self.asking(&format!("http://{address}{PATH}")),
+        }
+    }
+
+    fn started(self, program: &str) -> String {
+        let server = json!({"command": program, "args": ["mcp"]});
+        let typed = json!({"type": "stdio", "command": program, "args": ["mcp"]});
+        match self {
+            Client::ClaudeCode => pretty(json!({"mcpServers": {"breakroom": typed}})),
+            Client::ClaudeDesktop | Client::Cursor | Client::Gemini | Client::Windsurf => {
+                pretty(json!({"mcpServers": {"breakroom": server}}))
+            }
+            Client::VsCode => pretty(json!({"servers": {"breakroom": typed}})),
+            // A basic string of TOML has the escapes of JSON's.
+            Client::Codex => {
+                format!("[mcp_servers.breakroom]\ncommand = {}\nargs = [\"mcp\"]", json!(program))
+            }
+            Client::Zed => pretty(json!({"context_servers": {"breakroom": server}})),
+            Client::OpenCode => {
+                let server = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
+                pretty(json!({"$schema": "https://opencode.ai/config.json", "mcp": {"breakroom": server}}))
+            }
+        }
+    }
+
+    fn asking(self, url: &str) -> Option<String> {
+        let with = |token: &str| json!({"Authorization": format!("Bearer {token}")});
+        let variable = |prefix: &str| with(&format!("${{{prefix}{VARIABLE}}}"));
+        Some(match self {
+            Client::ClaudeCode => {
+                let server = json!({"type": "http", "url": url, "headers": variable("")});
+                pretty(json!({"mcpServers": {"breakroom": server}}))
+            }
+            // It only starts programs by itself.
+            Client::ClaudeDesktop => return None,
+            Client::Cursor => {
+                pretty(json!({"mcpServers": {"breakroom": {"url": url, "headers": variable("env:")}}}))
+            }
+            Client::VsCode => {
+                let asked = json!({"id": "breakroom-token", "type": "promptString", "password": true, "description": "Breakroom's token"});
+                let server = json!({"type": "http", "url": url, "headers": with("${input:breakroom-token}")});
+                pretty(json!({"inputs": [asked], "servers": {"breakroom": server}}))
+            }
+            Client::Codex => format!(
+                "[mcp_servers.breakroom]\nurl = {}\nbearer_token_env_var = \"{VARIABLE}\"",
+                json!(url)
+            ),
+            Client::Gemini => {
+                pretty(json!({"mcpServers": {"breakroom": {"httpUrl": url, "headers": variable("")}}}))
+            }
+            // It takes the words as they are.
+            Client::Zed => {
+                pretty(json!({"context_servers": {"breakroom": {"url": url, "headers": with("TOKEN")}}}))
+            }
+            Client::Windsurf => {
+                pretty(json!({"mcpServers": {"breakroom": {"serverUrl": url, "headers": variable("env:")}}}))
+            }
+            Client::OpenCode => {
+                let headers = with(&format!("{{env:{VARIABLE}}}"));
+                let server = json!({"type": "remote", "url": url, "headers": headers, "enabled": true});
+                pretty(json!({"$schema": "https://opencode.ai/config.json", "mcp": {"breakroom": server}}))
+            }
+        })
+    }
+}
+
+/// The snippets of all clients that can come this way. `token` is the file with the token.
+pub fn print(way: &Way, token: &str) -> String {
+    let mut text = String::new();
+    if let Way::Http(address) = way {
+        text.push_str(&format!(
+            "# The server: breakroom mcp --http {address}\n\
+             # The token, which every request brings: export {VARIABLE}=\"$(cat {token})\"\n\n"
+        ));
+    }
+    for client in Client::ALL {
+        let (name, place) = client.place();
+        let Some(snippet) = client.snippet(way) else { continue };
+        text.push_str(&format!("# {name}: {place}\n"));
+        if let Some(command) = client.command(way) {
+            text.push_str(&format!("# or: {command}\n"));
+        }
+        text.push_str(&format!("{snippet}\n\n"));
+    }
+    if let Way::Program(_) = way {
+        text.push_str("# Over HTTP: breakroom mcp --print-config --http 127.0.0.1:8127\n");
+    }
+    text
+}
+
+fn pretty(value: Value) -> String {
+    serde_json::to_string_pretty(&value).unwrap_or_default()
+}
+
+/// A word for a shell.
+fn word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+".contains(letter);
+    match text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ODD: &str = "/opt/my \"tools\"/it's\\here/breakroom";
+
+    fn ways() -> [Way; 2] {
+        [Way::Program(ODD.to_owned()), Way::Http(SocketAddr::from(([127, 0, 0, 1], 8127)))]
+    }
+
+    /// All texts in a value.
+    fn texts(value: &Value) -> Vec<&str> {
+        match value {
+            Value::String(text) => vec![text],
+            Value::Array(items) => items.iter().flat_map(texts).collect(),
+            Value::Object(members) => members.values().flat_map(texts).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_snippet_can_be_read_and_names_the_program_or_the_address() {
+        for (way, wanted) in ways().iter().zip([ODD, "http://127.0.0.1:8127/mcp"]) {
+            for client in Client::ALL {
+                let Some(snippet) = client.snippet(way) else { continue };
+                let value: Value = match client {
+                    Client::Codex => toml::from_str(&snippet).unwrap(),
+                    _ => serde_json::from_str(&snippet).unwrap(),
+                };
+                assert!(texts(&value).contains(&wanted), "{}: {snippet}", client.word());
+            }
+        }
+    }
+
+    #[test]
+    fn every_way_of_asking_brings_the_token() {
+        let [_, http] = ways();
+        let asking: Vec<_> = Client::ALL.into_iter().filter_map(|client| client.snippet(&http)).collect();
+        assert_eq!(asking.len(), Client::ALL.len() - 1);
+        for snippet in asking {
+            assert!(snippet.contains("Bearer ") || snippet.contains("bearer_token_env_var"), "{snippet}");
+        }
+    }
+
+    #[test]
+    fn clients_are_known_by_their_words() {
+        for client in Client::ALL {
+            assert_eq!(Client::of_word(client.word()), Some(client));
+        }
+        assert_eq!(Client::of_word("ed"), None);
+    }
+
+    #[test]
+    fn a_command_has_the_program_as_one_word() {
+        let [program, _] = ways();
+        let command = Client::ClaudeCode.command(&program).unwrap();
+        assert_eq!(command, "claude mcp add breakroom -- '/opt/my \"tools\"/it'\\''s\\here/breakroom' mcp");
+        assert_eq!(word("/usr/bin/breakroom"), "/usr/bin/breakroom");
+    }
+}

@@ -1,0 +1,69 @@
+//! Filters for exceptions: which a debugger has, and which of them are meant by what an agent says.
+
+use breakroom_client::{Request, model, usual_filters};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// What a debugger can stop at, in its own words.
+pub struct Filters {
+    told: Value,
+    request: Request,
+}
+
+impl Filters {
+    /// Nothing if it can stop at no exceptions.
+    pub fn of(session: &Session) -> Option<Filters> {
+        let told = session.seen().capabilities.get("exceptionBreakpointFilters").cloned()?;
+        let filters = Filters { told, request: session.request };
+        (!filters.names().is_empty()).then_some(filters)
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        model::list(&self.told, |filter| filter["filter"].as_str().map(str::to_owned))
+    }
+
+    /// Those that are on if nothing else is said.
+    pub fn usual(&self) -> Vec<String> {
+        usual_filters(&self.told, self.request)
+    }
+
+    /// Two words mean something with every debugger: `uncaught` and `all`.
+    pub fn meant(&self, words: Vec<String>) -> Result<Vec<String>, Failure> {
+        let known = self.names();
+        let mut meant = Vec::new();
+        for word in words.into_iter().filter(|word| !word.is_empty() && word != "none") {
+            match word.as_str() {
+                _ if known.contains(&word) => meant.push(word),
+                "uncaught" => meant.extend(self.usual()),
+                "all" | "raised" => meant.extend(known.clone()),
+                _ => {
+                    return Err(Failure::new(format!("this debugger has no exception filter `{word}`"))
+                        .next(format!("It has {}.", known.join(", "))));
+                }
+            }
+        }
+        meant.dedup();
+        Ok(meant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_filter_is_one_that_the_debugger_has_or_a_word_for_some_of_them() {
+        let told = json!([{"filter": "cpp_throw"}, {"filter": "rust_panic", "default": true}]);
+        let filters = Filters { told, request: Request::Launch };
+        let meant = |words: &[&str]| filters.meant(words.iter().map(|word| (*word).to_owned()).collect());
+        assert_eq!(meant(&["cpp_throw"]), Ok(vec!["cpp_throw".to_owned()]));
+        assert_eq!(meant(&["uncaught"]), Ok(vec!["rust_panic".to_owned()]));
+        assert_eq!(meant(&["all"]).map(|meant| meant.len()), Ok(2));
+        assert_eq!(meant(&["none"]), Ok(Vec::new()));
+        let unknown = meant(&["nonsense"]).map_err(|failure| failure.text());
+        assert!(unknown.is_err_and(|text| text.contains("`nonsense`") && text.contains("rust_panic")));
+    }
+}

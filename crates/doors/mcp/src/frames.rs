@@ -1,0 +1,155 @@
+//! Which frame of a stack an agent wants to see: a crash ends in the runtime, and what led to it is in the project.
+
+use std::path::Path;
+
+use breakroom_client::model::Frame;
+use serde_json::Value;
+
+use crate::budget::line;
+use crate::failure::Failure;
+use crate::session::{MOST_FRAMES, Session};
+use crate::snapshot::{frame_data, in_stack};
+
+/// Folders of what nobody debugs here.
+const OF_OTHERS: &[&str] = &[
+    "/rustc/",
+    "/rustlib/",
+    "/.cargo/registry/",
+    "/usr/include/",
+    "/usr/lib/",
+    "/usr/src/",
+    "/lib/python",
+    "/lib/ruby/",
+    "/site-packages/",
+    "/dist-packages/",
+    "/node_modules/",
+];
+/// Where a thread stands by somebody's wish, its top is meant.
+const WISHED: &[&str] = &["step", "breakpoint", "entry", "goto"];
+const LONGEST_NAME: usize = 80;
+
+/// A line of a stack: a frame, or a few that nobody asks for.
+pub struct Row {
+    pub text: String,
+    pub data: Option<Value>,
+    /// The number of the frame behind it.
+    pub next: usize,
+}
+
+/// Whether it is neither of a runtime nor of a library.
+pub fn is_own(frame: &Frame) -> bool {
+    let path = frame.source.as_ref().and_then(|source| source.path.as_deref());
+    let Some(path) = path.filter(|_| !frame.subtle && !frame.is_label) else { return false };
+    let of_go = path.contains("/src/runtime/") && (path.ends_with(".go") || path.ends_with(".s"));
+    !of_go && OF_OTHERS.iter().all(|folder| !path.contains(folder)) && Path::new(path).is_file()
+}
+
+/// The number of the frame that is shown where none is named.
+pub fn shown(reason: &str, frames: &[Frame]) -> usize {
+    let top = frames.iter().position(|frame| !frame.is_label).unwrap_or(0);
+    if WISHED.iter().any(|wished| reason.ends_with(wished)) {
+        return top;
+    }
+    frames.iter().position(is_own).unwrap_or(top)
+}
+
+/// A stack whose frames of others are folded. They are numbered as in the whole.
+pub fn rows(frames: &[Frame], shown: usize, cwd: &Path) -> Vec<Row> {
+    let own: Vec<bool> = frames.iter().map(is_own).collect();
+    let none_is_own = own.iter().all(|own| !own);
+    let stays = |at: usize| none_is_own || own[at] || at == shown || frames[at].is_label;
+    let mut rows = Vec::new();
+    let mut at = 0;
+    while at < frames.len() {
+        let end = (at..frames.len()).find(|at| stays(*at)).unwrap_or(frames.len());
+        if end - at > 1 {
+            let (count, last, name) = (end - at, end - 1, line(&frames[at].name, LONGEST_NAME));
+            let text = format!("  #{at}-#{last} {count} frames of the runtime or libraries: {name} ...");
+            rows.push(Row { text, data: None, next: end });
+            at = end;
+            continue;
+        }
+        let mut data = frame_data(&frames[at]);
+        data["frame_id"] = at.into();
+        rows.push(Row { text: in_stack(at, &frames[at], cwd), data: Some(data), next: at + 1 });
+        at += 1;
+    }
+    rows
+}
+
+impl Session {
+    /// The frame that calls are about: the one they name, or the one that the stop was shown with.
+    pub async fn frame_meant(&self, thread: Option<i64>, index: Option<i64>) -> Result<Frame, Failure> {
+        if let Some(index) = index {
+            return self.frame(thread, index).await;
+        }
+        let stop = self.standing(thread)?;
+        let (mut frames, _) = self.stack(stop.thread, 0, MOST_FRAMES).await?;
+        let at = shown(&stop.reason, &frames);
+        match at < frames.len() {
+            true => Ok(frames.swap_remove(at)),
+            false => self.frame(thread, 0).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn frames(places: &[(&str, &str)]) -> Vec<Frame> {
+        let read = |(at, (name, path)): (usize, &(&str, &str))| {
+            Frame::read(&json!({"id": at, "name": name, "line": 7, "source": {"path": path}})).unwrap()
+        };
+        places.iter().enumerate().map(read).collect()
+    }
+
+    /// This file is one that exists.
+    fn own() -> String {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frames.rs").to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_crash_is_shown_where_the_project_led_to_it_and_a_step_where_it_ended() {
+        let own = own();
+        let stack = frames(&[
+            ("rust_panic", "/rustc/59807/library/std/src/panicking.rs"),
+            ("panic_fmt", "/rustc/59807/library/core/src/panicking.rs"),
+            ("gone", "/no/such/file.rs"),
+            ("sum", &own),
+            ("main", &own),
+        ]);
+        assert_eq!(shown("exception", &stack), 3);
+        assert_eq!(shown("pause", &stack), 3);
+        assert_eq!(shown("step", &stack), 0);
+        assert_eq!(shown("function breakpoint", &stack), 0);
+        assert_eq!(shown("exception", &stack[..3]), 0, "there is nothing better");
+        assert_eq!(shown("exception", &[]), 0);
+    }
+
+    #[test]
+    fn frames_of_others_are_folded_and_the_rest_keeps_its_numbers() {
+        let own = own();
+        let stack = frames(&[
+            ("fatalpanic", "/opt/go/src/runtime/panic.go"),
+            ("gopanic", "/opt/go/src/runtime/panic.go"),
+            ("f", &own),
+            ("goexit", "/opt/go/src/runtime/asm_amd64.s"),
+        ]);
+        let texts = |shown: usize| -> Vec<String> {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+            rows(&stack, shown, folder).into_iter().map(|row| row.text).collect()
+        };
+        assert_eq!(
+            texts(2),
+            [
+                "  #0-#1 2 frames of the runtime or libraries: fatalpanic ...",
+                "  #2 f src/frames.rs:7",
+                "  #3 goexit runtime/asm_amd64.s:7",
+            ]
+        );
+        assert_eq!(texts(0)[0], "  #0 fatalpanic runtime/panic.go:7", "the one that is shown stays");
+        assert_eq!(rows(&stack[..2], 0, Path::new("/")).len(), 2, "there is nothing else to see");
+    }
+}

@@ -1,0 +1,117 @@
+//! The MCP door: AI agents debug through a small, static list of tools.
+//!
+//! Towards an agent it answers tool calls; towards the hub it is an ordinary debug client in each session. It knows no
+//! engine: whatever a debugger cannot do is a failed call that says so and names the next step. Nothing here outlives a
+//! call but what the agent was shown, so that a call can say what is new.
+//!
+//! The protocol's library is used in `server`, `resources`, `prompts` and `http` only.
+
+mod arguments;
+mod breakpoints;
+mod briefs;
+mod budget;
+mod captured;
+mod captures;
+mod configuration;
+mod door;
+mod failure;
+mod filters;
+mod frames;
+mod http;
+mod judging;
+mod link;
+#[cfg(test)]
+mod lives;
+#[cfg(test)]
+mod made_up;
+mod output;
+mod prompts;
+mod reply;
+mod resources;
+mod secrets;
+mod seen;
+mod server;
+mod session;
+mod snapshot;
+mod source;
+mod starting;
+mod tools;
+mod values;
+mod visits;
+
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use breakroom_client::Request;
+use serde_json::{Map, Value};
+
+pub use configuration::{Client, Way, print as print_configuration};
+pub use http::{Admits, HttpError, serve as serve_http};
+pub use secrets::Secrets;
+pub use server::{ServeError, serve_stdio};
+
+/// Who asks, where it stands, and how it comes to sessions.
+pub struct Setup {
+    /// What others in a session know this client by.
+    pub name: String,
+    /// What relative paths are relative to.
+    pub cwd: PathBuf,
+    pub hub: Arc<dyn Hub>,
+    /// What no answer may show.
+    pub secrets: Secrets,
+}
+
+/// The way to sessions. Its functions may block.
+pub trait Hub: Send + Sync {
+    /// A connection to a session: a new one, or one that others are in.
+    fn open(&self, wanted: &Wanted) -> Result<Connection, String>;
+    /// What `breakroom ls --json` shows.
+    fn sessions(&self) -> Result<Vec<Value>, String>;
+}
+
+/// What is to be debugged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    Launch(Launch),
+    Attach(Attach),
+    /// A live session, by id or name.
+    Join(String),
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Launch {
+    /// A script, a source file, an executable, a project's folder or a tool. Not needed with a configuration.
+    pub program: Option<String>,
+    pub language: Option<String>,
+    pub args: Vec<String>,
+    pub cwd: PathBuf,
+    pub env: Vec<(String, String)>,
+    /// A configuration of the project's `launch.json`.
+    pub configuration: Option<String>,
+    /// Arguments of the launch that only this debugger knows.
+    pub more: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attach {
+    /// A process's number, or `host:port`.
+    pub to: String,
+    pub language: Option<String>,
+    pub cwd: PathBuf,
+    pub more: Map<String, Value>,
+}
+
+/// A connection to a session. Closing the stream is the client's loss.
+pub struct Connection {
+    pub stream: UnixStream,
+    /// Which debugger it is, as `initialize` names it.
+    pub adapter: String,
+    pub request: Request,
+    /// The arguments of that request.
+    pub launch: Value,
+    pub farewell: Farewell,
+}
+
+/// Why the hub let go of the client, once it has; nothing if the client asked for it.
+pub type Farewell = tokio::sync::oneshot::Receiver<Option<String>>;

@@ -1,0 +1,164 @@
+//! A hub that is made up, for what real debuggers do too rarely to be waited for. It answers everything until a test says
+//! otherwise.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use breakroom_client::Request;
+use serde_json::{Map, Value, json};
+
+use crate::door::{Caller, Door};
+use crate::reply::Reply;
+use crate::{Connection, Hub, Secrets, Setup, Wanted};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Each connection is of the session that is next.
+#[derive(Default)]
+pub struct MadeUp {
+    pub to_come: Mutex<VecDeque<(Option<&'static str>, mpsc::Sender<Engine>)>>,
+    pub cannot_list: bool,
+}
+
+/// The hub's end of one connection.
+pub struct Engine {
+    id: Option<&'static str>,
+    reader: BufReader<UnixStream>,
+    pub farewell: Option<tokio::sync::oneshot::Sender<Option<String>>>,
+    seq: i64,
+}
+
+impl Hub for MadeUp {
+    fn open(&self, wanted: &Wanted) -> Result<Connection, String> {
+        let (stream, theirs) = UnixStream::pair().map_err(|error| error.to_string())?;
+        theirs.set_read_timeout(Some(LONG)).unwrap();
+        let (says, farewell) = tokio::sync::oneshot::channel();
+        let (id, comes) = self.to_come.lock().unwrap().pop_front().unwrap();
+        let engine = Engine { id, reader: BufReader::new(theirs), farewell: Some(says), seq: 0 };
+        comes.send(engine).unwrap();
+        let request = match wanted {
+            Wanted::Launch(_) => Request::Launch,
+            Wanted::Attach(_) => Request::Attach,
+            Wanted::Join(_) => Request::Join,
+        };
+        Ok(Connection { stream, adapter: "made-up".to_owned(), request, launch: json!({}), farewell })
+    }
+
+    fn sessions(&self) -> Result<Vec<Value>, String> {
+        match self.cannot_list {
+            true => Err("the hub does not answer".to_owned()),
+            false => Ok(Vec::new()),
+        }
+    }
+}
+
+impl MadeUp {
+    /// The next connection is to a session with this id, whose engine plays this part in a thread of its own.
+    pub fn with(self, id: Option<&'static str>, part: impl FnOnce(Engine) + Send + 'static) -> MadeUp {
+        let (comes, came) = mpsc::channel();
+        self.to_come.lock().unwrap().push_back((id, comes));
+        std::thread::spawn(move || came.recv().map(part));
+        self
+    }
+
+    pub fn door(self) -> Arc<Door> {
+        let secrets = Secrets::Shown;
+        Door::new(Setup { name: "agent".to_owned(), cwd: "/".into(), hub: Arc::new(self), secrets })
+    }
+}
+
+pub async fn call(door: &Door, tool: &str, arguments: Value) -> Reply {
+    let given: Map<String, Value> = arguments.as_object().unwrap().clone();
+    door.call(tool, given, Caller::default()).await.unwrap()
+}
+
+impl Engine {
+    /// Answers whatever comes until this does, and returns that.
+    pub fn until(&mut self, command: &str) -> Value {
+        loop {
+            let request = self.next().unwrap_or_else(|| panic!("the client goes before {command}"));
+            if request["command"] == command {
+                return request;
+            }
+            self.answer(&request);
+        }
+    }
+
+    /// Answers whatever comes, to the end.
+    pub fn rest(mut self) {
+        while let Some(request) = self.next() {
+            self.answer(&request);
+            if request["command"] == "disconnect" {
+                return;
+            }
+        }
+    }
+
+    fn next(&mut self) -> Option<Value> {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            match line.trim().split_once(": ") {
+                Some((_, size)) => length = size.parse().unwrap(),
+                None => break,
+            }
+        }
+        let mut body = vec![0; length];
+        self.reader.read_exact(&mut body).ok()?;
+        Some(serde_json::from_slice(&body).unwrap())
+    }
+
+    /// What everybody would answer.
+    pub fn answer(&mut self, request: &Value) {
+        let body = match request["command"].as_str().unwrap() {
+            "initialize" => json!({"supportsConfigurationDoneRequest": true}),
+            "breakroom/session" => match self.id {
+                Some(id) => json!({"session": {"id": id}}),
+                None => return self.refuse(request, "there is no such request"),
+            },
+            "threads" => json!({"threads": [{"id": 7, "name": "main"}]}),
+            "launch" | "attach" => {
+                self.event("initialized", json!({}));
+                json!({})
+            }
+            _ => json!({}),
+        };
+        self.answer_with(request, body);
+    }
+
+    pub fn answer_with(&mut self, request: &Value, body: Value) {
+        let command = &request["command"];
+        self.write(
+            json!({"type": "response", "request_seq": request["seq"], "success": true, "command": command, "body": body}),
+        );
+    }
+
+    pub fn refuse(&mut self, request: &Value, why: &str) {
+        let command = &request["command"];
+        self.write(
+            json!({"type": "response", "request_seq": request["seq"], "success": false, "command": command, "message": why}),
+        );
+    }
+
+    pub fn event(&mut self, name: &str, body: Value) {
+        self.write(json!({"type": "event", "event": name, "body": body}));
+    }
+
+    pub fn stopped(&mut self, thread: i64, reason: &str) {
+        self.event("stopped", json!({"threadId": thread, "reason": reason}));
+    }
+
+    fn write(&mut self, mut message: Value) {
+        self.seq += 1;
+        message["seq"] = self.seq.into();
+        let body = message.to_string();
+        // The client may have gone.
+        let _ = write!(self.reader.get_ref(), "Content-Length: {}\r\n\r\n{body}", body.len());
+    }
+}

@@ -1,0 +1,194 @@
+//! How a session begins: connected and known by its id at once, launched and configured by a task of its own, so that a
+//! call need not wait for a build.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use breakroom_client::{LAUNCH_PATIENCE, Request, introduction};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::breakpoints::Breakpoints;
+use crate::budget::Rests;
+use crate::captures;
+use crate::failure::Failure;
+use crate::filters::Filters;
+use crate::link::{Link, PATIENCE};
+use crate::seen::{Phase, Seen};
+use crate::session::{Session, Watched};
+use crate::{Connection, Setup, Wanted};
+
+/// How it is to begin, beside what is debugged.
+#[derive(Default)]
+pub struct Wishes {
+    pub breakpoints: Breakpoints,
+    pub stop_on_entry: bool,
+    /// Filters for exceptions, if not the usual ones.
+    pub exceptions: Option<Vec<String>>,
+}
+
+/// The session is there when this returns, and begins. Where the hub has no id for it, it has this one.
+pub async fn begin(
+    setup: &Arc<Setup>,
+    wanted: Wanted,
+    wishes: Wishes,
+    own_id: String,
+) -> Result<Arc<Session>, Failure> {
+    let (hub, asked) = (setup.hub.clone(), wanted.clone());
+    let opened = tokio::task::spawn_blocking(move || hub.open(&asked)).await;
+    let opened = opened.map_err(|error| Failure::new(format!("no session could be opened: {error}")))?;
+    let Connection { stream, adapter, request, mut launch, farewell } = opened.map_err(Failure::new)?;
+    let given = match &wanted {
+        Wanted::Launch(launch) => launch.env.as_slice(),
+        Wanted::Attach(_) | Wanted::Join(_) => &[],
+    };
+    let given = given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let secrets = setup.secrets.and(given).and_those_in(&launch["env"]);
+    let (watched, judged) = Watched::new(&secrets);
+    let heard = watched.clone();
+    let link = Link::new(stream, farewell, move |news| heard.hear(news));
+    let link = link.map_err(|error| Failure::new(format!("no session could be opened: {error}")))?;
+    let mut hello = introduction(&adapter, &setup.name);
+    hello["supportsProgressReporting"] = true.into();
+    let capabilities = link.request("initialize", hello).await?;
+    if let Value::Object(capabilities) = capabilities {
+        watched.change(|seen| seen.capabilities.extend(capabilities));
+    }
+    let summary = link.request("breakroom/session", json!({})).await;
+    let id = summary.ok().and_then(|body| body["session"]["id"].as_str().map(str::to_owned));
+    let cwd = folder_of(&wanted, setup);
+    let session = Arc::new(Session {
+        id: id.unwrap_or(own_id),
+        wanted,
+        request,
+        cwd,
+        secrets,
+        link,
+        watched,
+        breakpoints: tokio::sync::Mutex::new(wishes.breakpoints),
+        stop_on_entry: wishes.stop_on_entry,
+        exceptions: Mutex::new(wishes.exceptions),
+        rests: Mutex::new(Rests::default()),
+    });
+    tokio::spawn(captures::judge_all(Arc::downgrade(&session), judged));
+    if !launch.is_object() {
+        launch = json!({});
+    }
+    launch["breakroom"]["events"] = true.into();
+    if wishes.stop_on_entry {
+        launch["stopOnEntry"] = true.into();
+    }
+    tokio::spawn(start(session.clone(), launch));
+    Ok(session)
+}
+
+fn folder_of(wanted: &Wanted, setup: &Setup) -> PathBuf {
+    match wanted {
+        Wanted::Launch(launch) => launch.cwd.clone(),
+        Wanted::Attach(attach) => attach.cwd.clone(),
+        Wanted::Join(_) => setup.cwd.clone(),
+    }
+}
+
+async fn start(session: Arc<Session>, launch: Value) {
+    if let Err(failure) = launched(&session, launch).await {
+        session.watched.change(|seen| {
+            if !seen.is_over() || seen.phase == Phase::Ended {
+                seen.phase = Phase::Failed(failure.what);
+            }
+        });
+        let _ = session.link.request("disconnect", json!({})).await;
+        return;
+    }
+    // Whoever stays in a session that is over keeps it in the hub.
+    session.watched.change(|seen| seen.is_begun = true);
+    let over = |seen: &mut Seen| seen.is_over().then_some(());
+    let for_ever = Instant::now() + std::time::Duration::from_secs(u32::MAX.into());
+    session.watched.wait_for(for_ever, over).await;
+    let _ = session.link.request("disconnect", json!({})).await;
+}
+
+/// What became of a launch before the debugger could be told anything.
+enum Begun {
+    Ready,
+    Over,
+}
+
+async fn launched(session: &Session, launch: Value) -> Result<(), Failure> {
+    let sent = session.link.send(session.request.command(), launch).await?;
+    let mut answer = Box::pin(sent.answer(LAUNCH_PATIENCE));
+    let mut is_answered = false;
+    let deadline = Instant::now() + LAUNCH_PATIENCE;
+    let begun = |seen: &mut Seen| match (seen.is_initialized, seen.is_over()) {
+        (true, _) => Some(Begun::Ready),
+        (false, true) => Some(Begun::Over),
+        (false, false) => None,
+    };
+    let begun = loop {
+        tokio::select! {
+            // A failed launch is never followed by `initialized`.
+            answer = &mut answer, if !is_answered => {
+                answer?;
+                is_answered = true;
+            }
+            begun = session.watched.wait_for(deadline, begun) => {
+                break begun.ok_or_else(|| Failure::silent("initialized", LAUNCH_PATIENCE))?;
+            }
+        }
+    };
+    match (begun, is_answered) {
+        // Perl says so of a program that it cannot compile.
+        (Begun::Over, true) => return Ok(()),
+        // Why is in the answer.
+        (Begun::Over, false) => return answer.await.map(drop),
+        (Begun::Ready, _) => {}
+    }
+    session.set_all().await;
+    catch(session).await?;
+    session.watched.change(|seen| {
+        if seen.phase == Phase::Starting {
+            seen.phase = Phase::Live;
+        }
+    });
+    let is_awaited = session.seen().can("supportsConfigurationDoneRequest");
+    let done = match is_awaited {
+        true => Some(session.link.send("configurationDone", json!({})).await?),
+        false => None,
+    };
+    // A failed launch is the cause of a failed configurationDone, so it is looked at first.
+    if !is_answered {
+        answer.await?;
+    }
+    match done {
+        Some(done) => done.refusal(PATIENCE).await.map_or(Ok(()), Err),
+        None => Ok(()),
+    }
+}
+
+/// Has the program stop at exceptions: at these, or at those that end it.
+async fn catch(session: &Session) -> Result<(), Failure> {
+    let Some(known) = Filters::of(session) else { return Ok(()) };
+    let chosen = session.exceptions();
+    let is_chosen = chosen.is_some();
+    let filters = match chosen {
+        Some(words) => known.meant(words)?,
+        None => known.usual(),
+    };
+    match session.link.request("setExceptionBreakpoints", json!({"filters": filters})).await {
+        Err(failure) if is_chosen => Err(failure),
+        // The program can be debugged without.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+impl Session {
+    /// The filters that were chosen, if any were.
+    pub fn exceptions(&self) -> Option<Vec<String>> {
+        self.exceptions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether this client may end the program by leaving.
+    pub fn is_launched(&self) -> bool {
+        self.request == Request::Launch
+    }
+}

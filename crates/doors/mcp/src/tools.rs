@@ -1,0 +1,368 @@
+//! The tools: a static list in a fixed order, each with what it is for, what it takes, and the function that does it.
+//!
+//! Every word here is sent to a model in every turn, so there are few, and a test holds them to a limit.
+
+mod attaching;
+mod breaking;
+mod launching;
+mod looking;
+mod running;
+mod scripting;
+mod sessions;
+mod writing;
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use crate::arguments::Arguments;
+use crate::door::{Caller, Door};
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::session::Wait;
+
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;
+
+pub struct Tool {
+    pub name: &'static str,
+    pub about: &'static str,
+    /// What it takes: name, kind, and a few words where the name says too little.
+    takes: &'static [Takes],
+    needs: &'static [&'static str],
+    pub only_reads: bool,
+    pub run: for<'a> fn(&'a Door, Arguments, Caller) -> Answer<'a>,
+}
+
+type Takes = (&'static str, Kind, &'static str);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Number,
+    Flag,
+    Texts,
+    Object,
+    Objects,
+    OneOf(&'static [&'static str]),
+}
+
+use Kind::{Flag, Number, Object, Objects, OneOf, Text, Texts};
+
+const SESSION: Takes = ("session_id", Text, "");
+const WAIT: Takes = ("wait_ms", Number, "");
+const TOKENS: Takes = ("max_tokens", Number, "");
+const THREAD: Takes = ("thread_id", Number, "");
+const FRAME: Takes = ("frame_id", Number, "0 is the top");
+const FILE: Takes = ("file", Text, "");
+const LINE: Takes = ("line", Number, "");
+
+pub static TOOLS: &[Tool] = &[
+    Tool {
+        name: "debugger_start",
+        about: "Start a script, source file, executable, project folder or test tool in the debugger; builds first if needed. Returns session_id and the first stop, or state=running after wait_ms.",
+        takes: &[
+            ("program", Text, ""),
+            ("language", Text, "if not clear by the file: python, nodejs, go, rust, cpp, ..."),
+            ("args", Texts, ""),
+            ("cwd", Text, ""),
+            ("env", Object, ""),
+            ("breakpoints", Objects, "as in debugger_set_breakpoint; set before anything runs"),
+            ("stop_on_entry", Flag, ""),
+            ("exceptions", Texts, "filters; default: uncaught"),
+            ("configuration", Text, "of .vscode/launch.json"),
+            ("launch", Object, "the debugger's own launch arguments"),
+            WAIT,
+            TOKENS,
+        ],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(launching::start(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_attach",
+        about: "Debug what runs already: a process (pid), a debug server (host:port in address), or a live session of a person's by session_id, which you then share.",
+        takes: &[
+            SESSION,
+            ("pid", Number, ""),
+            ("address", Text, ""),
+            ("language", Text, ""),
+            ("breakpoints", Objects, ""),
+            ("launch", Object, ""),
+            WAIT,
+            TOKENS,
+        ],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(attaching::attach(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_set_breakpoint",
+        about: "Set a breakpoint by line, by text on a line (near line), or by function. capture: expressions to record at each hit while the program goes on; [] records locals.",
+        takes: &[
+            SESSION,
+            FILE,
+            LINE,
+            ("text", Text, ""),
+            ("function", Text, ""),
+            ("condition", Text, ""),
+            ("hit_count", Text, "3, >=3 or %2"),
+            ("log_message", Text, "{expression} is evaluated"),
+            ("capture", Texts, ""),
+        ],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, _| Box::pin(breaking::set(door, arguments)),
+    },
+    Tool {
+        name: "debugger_breakpoints",
+        about: "List breakpoints with state and hits; remove them by id, file or all; or set exception filters.",
+        takes: &[
+            SESSION,
+            ("remove", Texts, "ids, or all"),
+            FILE,
+            ("exceptions", Texts, "filters; [] for none"),
+        ],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, _| Box::pin(breaking::breakpoints(door, arguments)),
+    },
+    Tool {
+        name: "debugger_continue",
+        about: "Go on to the next stop, or run to file and line. Waits also if it runs already.",
+        takes: &[SESSION, FILE, LINE, THREAD, ("all", Flag, "all stopped threads"), WAIT, TOKENS],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(running::go_on(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_step",
+        about: "Step and wait for the stop.",
+        takes: &[
+            SESSION,
+            ("kind", OneOf(&["over", "in", "out", "back"]), ""),
+            ("count", Number, ""),
+            THREAD,
+            WAIT,
+            TOKENS,
+        ],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(running::step(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_pause",
+        about: "Stop a running program now.",
+        takes: &[SESSION, THREAD, WAIT, TOKENS],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(running::pause(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_wait",
+        about: "Wait for a stop or the end: one later than after_epoch, if given.",
+        takes: &[SESSION, ("after_epoch", Number, ""), WAIT, TOKENS],
+        needs: &[],
+        only_reads: true,
+        run: |door, arguments, caller| Box::pin(running::wait(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_inspect",
+        about: "Look: stack, variables (of a frame, or inside of one: user.items[3]), globals, threads, source, output; or the rest of an answer by cursor.",
+        takes: &[
+            SESSION,
+            ("what", OneOf(&["stack", "variables", "globals", "threads", "source", "output", "stop"]), ""),
+            THREAD,
+            FRAME,
+            ("variable", Text, "what to expand"),
+            ("filter", Text, "part of the name"),
+            ("start", Number, ""),
+            ("count", Number, ""),
+            FILE,
+            LINE,
+            ("cursor", Text, ""),
+            TOKENS,
+        ],
+        needs: &[],
+        only_reads: true,
+        run: |door, arguments, _| Box::pin(looking::inspect(door, arguments)),
+    },
+    Tool {
+        name: "debugger_evaluate",
+        about: "Evaluate an expression, or several, in a frame of the stopped program.",
+        takes: &[
+            SESSION,
+            ("expression", Text, ""),
+            ("expressions", Texts, ""),
+            FRAME,
+            THREAD,
+            ("context", OneOf(&["watch", "repl", "hover"]), "repl: the debugger's console"),
+            TOKENS,
+        ],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, _| Box::pin(looking::evaluate(door, arguments)),
+    },
+    Tool {
+        name: "debugger_set_variable",
+        about: "Change a variable of a frame.",
+        takes: &[SESSION, ("name", Text, ""), ("value", Text, ""), FRAME, THREAD],
+        needs: &["name", "value"],
+        only_reads: false,
+        run: |door, arguments, _| Box::pin(writing::set_variable(door, arguments)),
+    },
+    Tool {
+        name: "debugger_input",
+        about: "Write to the program's stdin and wait until it says something, stops or ends.",
+        takes: &[SESSION, ("text", Text, "with its newline"), ("end", Flag, ""), WAIT],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(writing::input(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_get_session",
+        about: "State, mode and children of a session; without session_id also lists all live ones, other people's too. thread_id chooses the active thread.",
+        takes: &[SESSION, THREAD],
+        needs: &[],
+        only_reads: true,
+        run: |door, arguments, _| Box::pin(sessions::get(door, arguments)),
+    },
+    Tool {
+        name: "debugger_restart",
+        about: "Run the program again with the same breakpoints.",
+        takes: &[SESSION, WAIT, TOKENS],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(launching::restart(door, arguments, caller)),
+    },
+    Tool {
+        name: "debugger_stop",
+        about: "End what you launched; leave what you joined or attached to.",
+        takes: &[SESSION],
+        needs: &[],
+        only_reads: false,
+        run: |door, arguments, _| Box::pin(sessions::stop(door, arguments)),
+    },
+    Tool {
+        name: "debugger_script",
+        about: "Run several calls as one and get a table. steps: [{\"tool\":\"set_breakpoint\",\"line\":7},{\"tool\":\"continue\"},{\"tool\":\"evaluate\",\"expressions\":[\"n\"]}]; from: first step to repeat.",
+        takes: &[SESSION, ("steps", Objects, ""), ("repeat", Number, ""), ("from", Number, ""), WAIT, TOKENS],
+        needs: &["steps"],
+        only_reads: false,
+        run: |door, arguments, caller| Box::pin(scripting::script(door, arguments, caller)),
+    },
+];
+
+/// What every answer has as data, if it is about a session.
+pub fn output_schema() -> Map<String, Value> {
+    let schema = json!({
+        "type": "object",
+        "properties": {"state": {"type": "string"}, "epoch": {"type": "integer"}},
+    });
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
+
+impl Tool {
+    pub fn input_schema(&self) -> Map<String, Value> {
+        let property = |(name, kind, about): &Takes| {
+            let mut schema = kind.schema();
+            if !about.is_empty() {
+                schema["description"] = (*about).into();
+            }
+            ((*name).to_owned(), schema)
+        };
+        let properties: Map<String, Value> = self.takes.iter().map(property).collect();
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), properties.into());
+        if !self.needs.is_empty() {
+            schema.insert("required".to_owned(), self.needs.into());
+        }
+        schema
+    }
+}
+
+impl Kind {
+    fn schema(self) -> Value {
+        match self {
+            Text => json!({"type": "string"}),
+            // Models send them as strings too, and clients that check would refuse it.
+            Number => json!({"type": ["integer", "string"]}),
+            Flag => json!({"type": "boolean"}),
+            Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Object => json!({"type": "object"}),
+            Objects => json!({"type": "array", "items": {"type": "object"}}),
+            OneOf(words) => json!({"enum": words}),
+        }
+    }
+}
+
+/// The arguments of a call to this tool. What it does not know is refused before anything is done: the rest without it may
+/// mean something else.
+pub fn read(tool: &Tool, given: Map<String, Value>) -> Result<Arguments, Failure> {
+    const EVERYWHERE: [&str; 3] = ["session_id", "wait_ms", "max_tokens"];
+    let is_taken = |key: &str| EVERYWHERE.contains(&key) || tool.takes.iter().any(|(name, ..)| *name == key);
+    let mut arguments = Arguments::new(given);
+    arguments.adopt(is_taken);
+    // Some clients add words of their own.
+    let is_known = |key: &str| is_taken(key) || key.starts_with('_') || key == "random_string";
+    let unknown: Vec<String> =
+        arguments.keys().filter(|key| !is_known(key)).map(|key| format!("`{key}`")).collect();
+    match unknown.is_empty() {
+        true => Ok(arguments),
+        false => {
+            Err(advised(tool, Failure::new(format!("{} does not take {}", tool.name, unknown.join(", ")))))
+        }
+    }
+}
+
+/// One breakpoint of a start, which takes what the call for one takes.
+fn breakpoint(given: Map<String, Value>) -> Result<Arguments, Failure> {
+    let tool = TOOLS.iter().find(|tool| tool.name == "debugger_set_breakpoint");
+    tool.map_or_else(|| Ok(Arguments::new(given.clone())), |tool| read(tool, given.clone()))
+}
+
+/// A failure that says nothing else about what to do says what the tool takes.
+pub fn advised(tool: &Tool, failure: Failure) -> Failure {
+    let takes = || tool.takes.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
+    failure.or_next(|| format!("Call {} again; it takes {}.", tool.name, takes()))
+}
+
+/// How long a call may wait: agents' clients give up after a minute.
+pub fn wait(arguments: &Arguments, caller: &Caller) -> Result<Wait, Failure> {
+    const DEFAULT: u64 = 10_000;
+    const MOST: u64 = 45_000;
+    let time = Duration::from_millis(arguments.count("wait_ms", DEFAULT, MOST)?);
+    Ok(Wait { deadline: Instant::now() + time, given_up: caller.given_up.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tools_together_take_a_model_fewer_than_2500_tokens() {
+        let listed = |tool: &Tool| {
+            json!({
+                "name": tool.name, "description": tool.about, "inputSchema": tool.input_schema(),
+                "outputSchema": output_schema(),
+            })
+        };
+        let all: Vec<Value> = TOOLS.iter().map(listed).collect();
+        let text = json!({"tools": all}).to_string();
+        // Some clients write a blank behind every comma and colon.
+        let tokens = text.replace(":", ": ").replace(",", ", ").len() / 4;
+        assert!(tokens < 2_500, "{tokens} tokens");
+    }
+
+    #[test]
+    fn the_names_of_the_document_are_there() {
+        for name in ["start", "set_breakpoint", "continue", "evaluate", "stop", "get_session"] {
+            assert!(TOOLS.iter().any(|tool| tool.name == format!("debugger_{name}")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Which sessions there are, how each is, and their end.
+
+use std::sync::Arc;
+
+use breakroom_client::model;
+use serde_json::{Value, json};
+
+use crate::Wanted;
+use crate::arguments::Arguments;
+use crate::door::Door;
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::session::{Session, code};
+
+pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
+    if arguments.text("session_id")?.is_some() {
+        let session = door.session(&arguments)?;
+        return one(&session, &arguments).await;
+    }
+    let mut reply = match door.session(&arguments) {
+        Ok(session) => one(&session, &arguments).await?,
+        Err(_) => Reply::new("", json!({})),
+    };
+    let hub = door.setup.hub.clone();
+    let listed = tokio::task::spawn_blocking(move || hub.sessions()).await;
+    let listed = listed.map_err(|error| error.to_string()).and_then(|listed| listed);
+    let unlisted = listed.as_ref().err().map(|error| format!("the live sessions cannot be listed: {error}"));
+    let listed = listed.unwrap_or_default();
+    let ours = door.sessions();
+    let mut all = Vec::new();
+    for session in &listed {
+        let id = model::text(&session["id"]);
+        let yours = if ours.iter().any(|own| own.id == id) { "yours" } else { "debugger_attach joins it" };
+        let clients = model::list(&session["clients"], |name| name.as_str().map(str::to_owned)).join(", ");
+        let (name, state) = (model::text(&session["name"]), model::text(&session["state"]));
+        reply.add(&format!("{id}  {state}  {name}  in it: {clients}  ({yours})"));
+        all.push(json!({"id": id, "name": name, "state": state, "clients": session["clients"]}));
+    }
+    if let Some(unlisted) = unlisted {
+        reply.add(&unlisted);
+    } else if listed.is_empty() {
+        reply.add("there are no live sessions; debugger_start begins one");
+    }
+    reply.put("sessions", all);
+    Ok(reply)
+}
+
+async fn one(session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Failure> {
+    if let Some(thread) = arguments.integer("thread_id")? {
+        session.standing(Some(thread))?;
+        // Where all threads stand, any number would be one that does.
+        if !session.threads().await?.contains(&thread) {
+            return Err(Failure::new(format!("session {} has no thread {thread}", session.id))
+                .next("debugger_inspect with what=threads lists them."));
+        }
+        session.seen().choose(thread);
+    }
+    // One that is over is known by what was seen of it.
+    let summary = session.summary().await.unwrap_or_default();
+    let tree = summary["tree"].as_array().cloned().unwrap_or_default();
+    let children: Vec<Value> = tree.iter().filter(|node| !node["parent"].is_null()).cloned().collect();
+    let mode = if children.is_empty() { "SingleSession" } else { "MultiSessionParent" };
+    let language = match &session.wanted {
+        Wanted::Launch(launch) => launch.language.clone(),
+        Wanted::Attach(attach) => attach.language.clone(),
+        Wanted::Join(_) => None,
+    };
+    let language = language.or_else(|| summary["engine"].as_str().map(str::to_owned)).unwrap_or_default();
+    let (state, epoch, exit_code, active) = {
+        let seen = session.seen();
+        (seen.state(), seen.epoch, seen.exit_code, seen.active().map(|stop| stop.thread))
+    };
+    let mut reply = Reply::new(
+        format!(
+            "session {} · {state}{} · {language} · {mode}, {} children · epoch {epoch}",
+            session.id,
+            code(exit_code).replace(" with", ","),
+            children.len()
+        ),
+        json!({
+            "id": session.id, "session_id": session.id, "language": language, "state": state, "mode": mode,
+            "childSessions": children.len(), "epoch": epoch, "active_thread": active, "exit_code": exit_code,
+        }),
+    );
+    for child in &children {
+        let word = |key: &str| model::text(&child[key]);
+        reply.add(&format!(
+            "  node {} {} · {} · {}",
+            child["id"],
+            word("name"),
+            word("state"),
+            word("engine")
+        ));
+    }
+    reply.put("children", children);
+    reply.put("clients", summary["clients"].clone());
+    Ok(reply)
+}
+
+/// Whether what was attached to is a process that is no more.
+fn has_died(wanted: &Wanted) -> bool {
+    let Wanted::Attach(attach) = wanted else { return false };
+    let is_process = attach.to.parse::<u32>().is_ok();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", attach.to)).unwrap_or_default();
+    // One whose parent has not looked yet is over, too. Its name may have any characters.
+    let state = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next());
+    is_process && matches!(state, None | Some("Z" | "X"))
+}
+
+pub async fn stop(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
+    let session = door.session(&arguments)?;
+    let was_over = session.seen().is_over();
+    session.end().await?;
+    door.forget(&session.id);
+    let exit_code = session.seen().exit_code;
+    let (done, state) = match (was_over, session.is_launched()) {
+        (true, _) => (format!("was over{}", code(exit_code)), "ended"),
+        // The code would only say how the debugger ended it.
+        (false, true) => ("was ended by you".to_owned(), "ended"),
+        (false, false) if has_died(&session.wanted) => ("was left; its process has ended".to_owned(), "left"),
+        (false, false) => ("was left; the program goes on".to_owned(), "left"),
+    };
+    let mut reply = Reply::new(
+        format!("session {} {done}", session.id),
+        json!({"session_id": session.id, "state": state}),
+    );
+    let output = session.new_output(1_000).text;
+    if !output.is_empty() {
+        reply.add("output:");
+        reply.add(output.trim_end_matches('\n'));
+    }
+    Ok(reply)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Attach;
+
+    #[test]
+    fn a_process_has_died_also_before_its_parent_has_looked() {
+        let attached = |to: &str| {
+            let (to, cwd) = (to.to_owned(), std::path::PathBuf::from("/"));
+            Wanted::Attach(Attach { to, language: None, cwd, more: serde_json::Map::new() })
+        };
+        let has_died = |pid: u32| super::has_died(&attached(&pid.to_string()));
+        assert!(!has_died(std::process::id()));
+        assert!(!super::has_died(&attached("127.0.0.1:1")), "it may be anywhere");
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        assert!(!has_died(child.id()));
+        child.kill().unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while !has_died(child.id()) {
+            assert!(std::time::Instant::now() < deadline, "it was killed");
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(has_died(child.id()));
+    }
+}
