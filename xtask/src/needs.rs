@@ -32,6 +32,11 @@ enum Install {
         folder: &'static str,
         package: &'static str,
     },
+    /// The same with an environment of Python's.
+    Pip {
+        folder: &'static str,
+        package: &'static str,
+    },
 }
 
 /// The debuggers that the tests drive, by their names in the catalog, which says how each is installed.
@@ -75,6 +80,24 @@ const NEEDS: &[Need] = &[
         what_for: "pages to debug",
         present: Present::Program(&["chromium"]),
         install: Install::Apt(&["chromium"]),
+    },
+    Need {
+        name: "mcp-python",
+        what_for: "the protocol's own library of Python's, as a client and to compare speed with",
+        present: Present::Adapter("mcp-python/bin/mcp"),
+        install: Install::Pip { folder: "mcp-python", package: "mcp==2.3.0" },
+    },
+    Need {
+        name: "mcp-inspector",
+        what_for: "driving the agents' door with the protocol's own inspector",
+        present: Present::Adapter("mcp-inspector/node_modules/.bin/mcp-inspector"),
+        install: Install::Npm { folder: "mcp-inspector", package: "@modelcontextprotocol/inspector@2.12.0" },
+    },
+    Need {
+        name: "typescript",
+        what_for: "programs to debug in TypeScript",
+        present: Present::Adapter("typescript/node_modules/.bin/tsc"),
+        install: Install::Npm { folder: "typescript", package: "typescript@5.9.3" },
     },
     Need {
         name: "socat",
@@ -152,6 +175,12 @@ impl Need {
                 let mut command = Command::new("npm");
                 command.args(["install", "--no-audit", "--no-fund", "--prefix"]);
                 run(command.arg(folder).arg(package))
+            }
+            Install::Pip { folder, package } => {
+                let folder = adapters_folder()?.join(folder);
+                run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
+                let mut command = Command::new(folder.join("bin/pip"));
+                run(command.args(["install", "--quiet", "--disable-pip-version-check", package]))
             }
         };
         installed.with_context(|| format!("cannot install {0}; to do without it use --skip {0}", self.name))

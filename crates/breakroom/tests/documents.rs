@@ -41,6 +41,38 @@ fn the_examples_of_the_dap_door_work() {
 }
 
 #[test]
+fn the_examples_of_the_mcp_door_work() {
+    check("docs/doors/mcp.md", "debugpy");
+}
+
+/// Every tool has a row that names everything it takes, in the order in which agents are shown them.
+#[test]
+fn every_tool_of_the_mcp_door_is_documented() {
+    let sandbox = Sandbox::new(env!("CARGO_BIN_EXE_breakroom"));
+    let greeting =
+        r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"d","version":"1"}}"#;
+    let asked = [
+        format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{greeting}}}"#),
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_owned(),
+    ];
+    let quoted = asked.map(|line| format!("'{line}'")).join(" ");
+    let printed = run(&sandbox, &format!("printf '%s\\n' {quoted} | breakroom mcp"));
+    let listed: serde_json::Value = serde_json::from_str(printed.last().unwrap()).unwrap();
+    let text = std::fs::read_to_string(root().join("docs/doors/mcp.md")).unwrap();
+    let mut rows = text.lines().filter(|line| line.starts_with("| `debugger_"));
+    for tool in listed["result"]["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let row = rows.next().unwrap_or_else(|| panic!("{name} has no row"));
+        assert!(row.starts_with(&format!("| `{name}` |")), "{name} comes before {row}");
+        for argument in tool["inputSchema"]["properties"].as_object().unwrap().keys() {
+            assert!(row.contains(&format!("`{argument}`")), "{name}: {argument} is not in its row");
+        }
+    }
+    assert_eq!(rows.next(), None, "there is no such tool");
+}
+
+#[test]
 fn the_examples_of_debugpy_work() {
     check("docs/engines/debugpy.md", "debugpy");
 }

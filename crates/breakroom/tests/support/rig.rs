@@ -111,8 +111,9 @@ impl Rig {
 
     pub fn daemon_now(&self) -> Option<i32> {
         let processes = self.sandbox.census().processes();
-        let mut hubs =
-            processes.iter().filter(|process| !process.zombie && process.command_line.contains(" serve"));
+        // Others may have that word somewhere in what they are told to do.
+        let serves = |line: &str| line.split(' ').nth(1) == Some("serve");
+        let mut hubs = processes.iter().filter(|process| !process.zombie && serves(&process.command_line));
         let hub = hubs.next()?;
         assert!(hubs.next().is_none(), "there is more than one daemon: {processes:?}");
         Some(hub.pid)

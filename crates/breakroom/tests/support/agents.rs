@@ -1,0 +1,113 @@
+//! Agents at a desk: what each is told of a stop, and how it ends.
+
+#![allow(dead_code, reason = "each test file uses the part it needs")]
+
+use std::path::{Path, PathBuf};
+
+use breakroom_testkit::mcp::Reply;
+use breakroom_testkit::{Mcp, adapters};
+use serde_json::{Value, json};
+
+use super::editor::{Desk, Hub};
+
+/// The longest that a call may wait. What is expected comes long before.
+pub const LONG: u64 = 45_000;
+
+/// A desk with one agent at it, unless one of these debuggers was left out by hand.
+pub fn desk(needs: &[&str]) -> Option<(Desk, Mcp)> {
+    if needs.iter().any(|adapter| adapters::skipped(adapter)) {
+        return None;
+    }
+    let desk = Desk::new();
+    let agent = Mcp::new(&desk.sandbox);
+    Some((desk, agent))
+}
+
+/// A file of the desk's own.
+pub fn write(desk: &Desk, name: &str, text: &str) -> PathBuf {
+    let path = desk.sandbox.work().join(name);
+    let folder = path.parent().expect("a file is in a folder");
+    std::fs::create_dir_all(folder).expect("the work folder is writable");
+    std::fs::write(&path, text).expect("the work folder is writable");
+    path
+}
+
+/// The agent goes, and nothing is left.
+pub fn leave(desk: Desk, agent: Mcp) {
+    agent.finish();
+    desk.leave(Hub::Shared);
+}
+
+/// Starts and waits for the first stop.
+pub fn start(agent: &Mcp, more: Value) -> Reply {
+    patiently(agent, "debugger_start", more)
+}
+
+/// A call that waits for a stop or the end, however slow the machine.
+pub fn patiently(agent: &Mcp, tool: &str, arguments: Value) -> Reply {
+    let reply = at_last(agent, tool, arguments);
+    assert!(!reply.is_error, "{tool} failed: {}", reply.text);
+    reply
+}
+
+/// The same of one that may fail.
+pub fn at_last(agent: &Mcp, tool: &str, mut arguments: Value) -> Reply {
+    arguments["wait_ms"] = LONG.into();
+    let mut reply = agent.call(tool, arguments);
+    for _ in 0..4 {
+        if !matches!(reply.state(), "starting" | "running") {
+            break;
+        }
+        let more = json!({
+            "session_id": reply.session(), "after_epoch": reply.data["epoch"], "wait_ms": LONG,
+        });
+        reply = agent.call("debugger_wait", more);
+    }
+    reply
+}
+
+/// Goes on to the next stop.
+pub fn go_on(agent: &Mcp) -> Reply {
+    patiently(agent, "debugger_continue", json!({}))
+}
+
+/// Fails unless it says all of these.
+pub fn says(reply: &Reply, words: &[&str]) {
+    for word in words {
+        assert!(reply.text.contains(word), "no {word:?} in:\n{}", reply.text);
+    }
+}
+
+/// Fails unless it stands at this line of this file.
+pub fn stands(reply: &Reply, file: &Path, line: u64) {
+    assert_eq!(reply.state(), "paused", "{}", reply.text);
+    let there = reply.data["file"].as_str().map(Path::new);
+    let same = there.is_some_and(|there| there.canonicalize().ok() == file.canonicalize().ok());
+    assert!(same && reply.data["line"] == line, "not at {}:{line}:\n{}", file.display(), reply.text);
+}
+
+pub fn ended(reply: &Reply, code: i64) {
+    assert_eq!((reply.state(), &reply.data["exit_code"]), ("ended", &json!(code)), "{}", reply.text);
+}
+
+/// What an expression is, without its quotes.
+pub fn value(agent: &Mcp, expression: &str) -> String {
+    value_in(agent, json!({"expression": expression}))
+}
+
+pub fn value_in(agent: &Mcp, arguments: Value) -> String {
+    let reply = agent.ok("debugger_evaluate", arguments);
+    let result = reply.data["result"].as_str().unwrap_or_else(|| panic!("no result in {reply:?}"));
+    result.trim_matches(['\'', '"']).to_owned()
+}
+
+/// Waits until the program has printed this, all in all.
+pub fn printed(agent: &Mcp, session: &str, text: &str) {
+    let has = || {
+        let arguments = json!({"session_id": session, "what": "output", "max_tokens": 5000});
+        let reply = agent.ok("debugger_inspect", arguments);
+        reply.data["output"].as_str().is_some_and(|output| output.contains(text)).then_some(())
+    };
+    breakroom_testkit::wait::until(breakroom_testkit::wait::DEADLINE, has)
+        .unwrap_or_else(|| panic!("never printed {text:?}"));
+}
