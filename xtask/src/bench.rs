@@ -11,6 +11,7 @@ mod figure;
 mod idle;
 mod lab;
 mod large;
+mod mcp;
 mod messages;
 mod python;
 mod round_trip;
@@ -45,7 +46,7 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 9] = [
+const GROUPS: [(&str, Measure); 10] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
@@ -55,6 +56,7 @@ const GROUPS: [(&str, Measure); 9] = [
     ("ez", ez::measure),
     ("python", python::measure),
     ("adapters", adapters::measure),
+    ("mcp", mcp::measure),
 ];
 
 struct Options {

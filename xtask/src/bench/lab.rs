@@ -189,13 +189,8 @@ impl Hub {
         Ok(lists.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// A line of the daemon's `/proc/PID/status`, in MB of a million bytes: `VmRSS`, or `VmHWM` for the peak.
     pub fn memory(&self, line: &str) -> Result<f64> {
-        let path = format!("/proc/{}/status", self.daemon.child.id());
-        let status = std::fs::read_to_string(&path)?;
-        let line = status.lines().find_map(|row| row.strip_prefix(line)?.strip_prefix(':'));
-        let kibibytes = line.and_then(|row| row.trim().strip_suffix(" kB")).with_context(|| path.clone())?;
-        Ok(kibibytes.trim().parse::<f64>()? * 1024.0 / 1e6)
+        self.daemon.memory(line)
     }
 }
 
@@ -214,6 +209,15 @@ impl Process {
     pub fn start(command: &mut Command) -> Result<Process> {
         let child = command.spawn().with_context(|| format!("cannot run {command:?}"))?;
         Ok(Process { child })
+    }
+
+    /// A line of its `/proc/PID/status`, in MB of a million bytes: `VmRSS`, or `VmHWM` for the peak.
+    pub fn memory(&self, line: &str) -> Result<f64> {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = std::fs::read_to_string(&path)?;
+        let line = status.lines().find_map(|row| row.strip_prefix(line)?.strip_prefix(':'));
+        let kibibytes = line.and_then(|row| row.trim().strip_suffix(" kB")).with_context(|| path.clone())?;
+        Ok(kibibytes.trim().parse::<f64>()? * 1024.0 / 1e6)
     }
 
     /// A program whose first line is `listening on HOST:PORT`.
