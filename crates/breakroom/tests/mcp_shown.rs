@@ -6,8 +6,13 @@ mod support {
     pub mod editor;
 }
 
+use std::time::Duration;
+
+use breakroom_testkit::wait;
 use serde_json::{Value, json};
 use support::agents::{desk, go_on, leave, patiently, printed, says, start, write};
+
+const PATIENCE: Duration = Duration::from_secs(120);
 
 const SHOP: &str = "\
 import json
@@ -46,8 +51,13 @@ fn a_stop_shows_fields_instead_of_addresses_and_local_functions() {
     let program = write(&desk, "shop.py", SHOP);
     let stop = start(&agent, json!({"program": program, "breakpoints": [{"text": "inner(small)"}]}));
     says(&stop, &["paused: breakpoint", "> 20", "stack:"]);
-    let order = line_of(&stop.text, "order: Order");
-    assert!(order.contains("id: 3") && order.contains("items: ['tea', 'jam']"), "{}", stop.text);
+    // They are looked into for a while only.
+    let told = || {
+        let again = agent.ok("debugger_inspect", json!({"what": "stop"}));
+        let order = line_of(&again.text, "order: Order");
+        (order.contains("id: 3") && order.contains("items: ['tea', 'jam']")).then_some(())
+    };
+    wait::until(PATIENCE, told).unwrap_or_else(|| panic!("no fields in {}", stop.text));
     assert!(!line_of(&stop.text, "inner: function").is_empty(), "{}", stop.text);
     assert!(stop.data.get("output").is_none(), "{:#}", stop.data);
 
@@ -62,8 +72,11 @@ fn a_stop_shows_fields_instead_of_addresses_and_local_functions() {
 
     let small = agent.ok("debugger_evaluate", json!({"expression": "small"}));
     assert_eq!(small.text.trim(), "small: list = [1, 2, 3]");
-    let fields = agent.ok("debugger_evaluate", json!({"expression": ["order", "small"]}));
-    says(&fields, &["id: 3", "small = [1, 2, 3]"]);
+    let told = || {
+        let fields = agent.ok("debugger_evaluate", json!({"expression": ["order", "small"]}));
+        (fields.text.contains("id: 3") && fields.text.contains("small = [1, 2, 3]")).then_some(())
+    };
+    wait::until(PATIENCE, told).expect("a table of fields");
     let assigned = agent.failed("debugger_evaluate", json!({"expression": "small = 5"}));
     says(&assigned, &["debugger_set_variable", "repl"]);
     let both = agent.failed("debugger_evaluate", json!({"expressions": ["nobody", "nothing"]}));
@@ -180,7 +193,12 @@ fn a_deadlock_is_paused_and_every_thread_tells_where_it_stands() {
     printed(&agent, &begun.session(), "locked");
     let paused = patiently(&agent, "debugger_pause", json!({}));
     says(&paused, &["paused: pause", "> 18", "stack:"]);
-    let threads = agent.ok("debugger_inspect", json!({"what": "threads"}));
-    says(&threads, &["<module> locked.py:18", "one locked.py:7", "two locked.py:11"]);
+    // Each is asked for a while only, and the debugger is slow for those that wait for a lock.
+    let places = ["<module> locked.py:18", "one locked.py:7", "two locked.py:11"];
+    let all_told = || {
+        let threads = agent.ok("debugger_inspect", json!({"what": "threads"}));
+        places.iter().all(|place| threads.text.contains(place)).then_some(())
+    };
+    wait::until(PATIENCE, all_told).expect("every thread tells where it stands");
     leave(desk, agent);
 }

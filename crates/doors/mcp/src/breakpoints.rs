@@ -255,6 +255,7 @@ impl Session {
             && let Err(failure) = self.set_group(&mut breakpoints, &group).await
         {
             breakpoints.all = before;
+            self.watch_captures(&breakpoints);
             return Err(failure);
         }
         self.learn(&mut breakpoints).await?;
@@ -272,6 +273,7 @@ impl Session {
                 && let Err(failure) = self.set_group(&mut breakpoints, &group).await
             {
                 breakpoints.all = before;
+                self.watch_captures(&breakpoints);
                 return Err(failure);
             }
         }
@@ -286,11 +288,18 @@ impl Session {
         }
         self.watched.change(|seen| seen.captured.set(&numbers));
         let is_set = self.tell_group(breakpoints, group).await;
+        self.watch_captures(breakpoints);
+        is_set
+    }
+
+    /// Whose stops are to be judged from now on, and whose hits written down.
+    fn watch_captures(&self, breakpoints: &Breakpoints) {
         let (capturing, others): (Vec<_>, Vec<_>) =
             breakpoints.all.iter().partition(|breakpoint| breakpoint.capture.is_some());
+        let own: Vec<u32> = capturing.iter().map(|one| one.number).collect();
+        self.watched.change(|seen| seen.captured.set(&own));
         let numbers = |list: Vec<&Breakpoint>| list.into_iter().filter_map(|one| one.hub).collect();
         self.watched.set_capturing(numbers(capturing), numbers(others));
-        is_set
     }
 
     /// A debugger takes all of a file at once, so each change sends the whole group again.

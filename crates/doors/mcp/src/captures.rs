@@ -89,7 +89,8 @@ fn stays(seen: &Seen, together: &[Looked]) -> bool {
         seen.stops.iter().any(|stop| is_real(&stop))
     };
     let is_wanted = |one: &Looked| {
-        seen.judging.is_on(&one.judged) && (!one.is_captured || one.judged.stop.in_step || has_stop(one))
+        let cuts_a_step = one.judged.stop.in_step || seen.judging.cuts_a_step(&one.judged.stop);
+        seen.judging.is_on(&one.judged) && (!one.is_captured || cuts_a_step || has_stop(one))
     };
     seen.is_pausing || together.iter().any(is_wanted)
 }

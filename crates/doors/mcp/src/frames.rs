@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::budget::line;
 use crate::failure::Failure;
+use crate::seen::Stop;
 use crate::session::{MOST_FRAMES, Session};
 use crate::snapshot::{frame_data, in_stack};
 
@@ -84,12 +85,17 @@ impl Session {
             return self.frame(thread, index).await;
         }
         let stop = self.standing(thread)?;
+        match self.frame_shown(&stop).await? {
+            Some(frame) => Ok(frame),
+            None => self.frame(thread, 0).await,
+        }
+    }
+
+    /// The frame that this stop is shown with.
+    pub async fn frame_shown(&self, stop: &Stop) -> Result<Option<Frame>, Failure> {
         let (mut frames, _) = self.stack(stop.thread, 0, MOST_FRAMES).await?;
         let at = shown(&stop.reason, &frames);
-        match at < frames.len() {
-            true => Ok(frames.swap_remove(at)),
-            false => self.frame(thread, 0).await,
-        }
+        Ok((at < frames.len()).then(|| frames.swap_remove(at)))
     }
 }
 

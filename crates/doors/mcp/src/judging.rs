@@ -52,6 +52,11 @@ impl Judging {
         Some(stop)
     }
 
+    /// Whether somebody steps in a thread that stands only because of this one.
+    pub fn cuts_a_step(&self, stop: &Stop) -> bool {
+        self.companions.iter().any(|other| other.in_step && other.is_with(stop))
+    }
+
     pub fn companions_of(&mut self, stop: &Stop) -> Vec<Stop> {
         let (with, others) =
             std::mem::take(&mut self.companions).into_iter().partition(|other| other.is_with(stop));

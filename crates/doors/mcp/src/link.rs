@@ -23,7 +23,7 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 /// Replies with whole files in them are large; beyond this something is broken.
 const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 /// Why a connection ended comes by another way, and soon.
-const LAST_WORD: Duration = Duration::from_secs(2);
+const LAST_WORD: Duration = Duration::from_secs(20);
 /// Of more requests than these, the next waits until one is written.
 const MOST_QUEUED: usize = 64;
 

@@ -100,7 +100,9 @@ fn state(session: &Session) -> Value {
 fn version(door: &Door, uri: &str) -> Option<String> {
     match named(door, uri)? {
         Named::Sessions => {
-            let all = door.sessions();
+            let mut all = door.sessions();
+            // They are in the order of their use, which is no news.
+            all.sort_by(|one, other| one.id.cmp(&other.id));
             Some(all.iter().map(|session| format!("{}{}", session.id, session.seen().state())).collect())
         }
         Named::State(session) => {

@@ -279,8 +279,10 @@ impl Seen {
             hit,
             all,
             in_step: self.stepping.len() < before,
-            // Python's debugger says of every pause that it is not to be looked at, also where nobody else stands.
+            // Python's debugger says of every pause that it is not to be looked at, also where nobody else stands, and
+            // lldb says it of breakpoints that other threads came to.
             told: match body["preserveFocusHint"] == Value::Bool(true)
+                && body["reason"] == "pause"
                 && (word("description").starts_with(WITH_ANOTHER) || !self.stops.is_empty())
             {
                 true => Told::Aside,
@@ -330,6 +332,21 @@ impl Seen {
         self.leaving = leaving;
         self.stops.extend::<Vec<Stop>>(stay);
         self.stops.sort_by_key(|stop| stop.epoch);
+    }
+
+    /// Whether something stopped that the agent was not told of and would resume with the thread that it was.
+    pub fn has_news(&self) -> bool {
+        let is_news = |stop: &Stop| stop.told == Told::Not;
+        self.active()
+            .is_some_and(|active| self.stops.iter().any(|stop| is_news(stop) && stop.is_with(active)))
+    }
+
+    /// A thread is no more. Those that stand with it stand on.
+    pub fn gone(&mut self, thread: i64) {
+        self.stops.retain(|stop| stop.thread != thread);
+        self.leaving.retain(|stop| stop.thread != thread);
+        self.judging.resumed(thread, false);
+        self.last.remove(&thread);
     }
 
     /// A thread goes on, or all of them.

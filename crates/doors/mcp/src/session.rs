@@ -201,8 +201,7 @@ fn note(seen: &mut Seen, name: &str, mut body: Value) {
         "terminated" => seen.end(),
         "thread" if body["reason"] == "exited" => {
             let thread = model::integer(&body["threadId"]).unwrap_or_default();
-            seen.resumed(thread, false);
-            seen.last.remove(&thread);
+            seen.gone(thread);
         }
         "progressStart" | "progressUpdate" => {
             let words = ["message", "title"].iter().find_map(|key| body[*key].as_str());
@@ -403,10 +402,13 @@ impl Session {
         if let Some(program) = self.program().filter(|program| is_text(program)) {
             return Ok(program);
         }
-        let here = match self.frame_meant(None, None).await {
-            Ok(frame) => frame.source.and_then(|source| source.path),
-            Err(_) => None,
+        // Only looked at: whoever has not been told of this stop still is.
+        let stop = self.seen().active().cloned();
+        let frame = match stop {
+            Some(stop) => self.frame_shown(&stop).await.ok().flatten(),
+            None => None,
         };
+        let here = frame.and_then(|frame| frame.source).and_then(|source| source.path);
         here.map(PathBuf::from)
             .ok_or_else(|| Failure::new("which file? The program itself is no source").next("Name `file`."))
     }
@@ -420,9 +422,9 @@ impl Session {
         if ends {
             self.watched.change(|seen| seen.is_ended_here = true);
             // Others may be there; a goodbye alone would leave it to them.
-            match self.link.send("terminate", json!({})).await?.answer(GOODBYE).await {
+            if let Ok(sent) = self.link.send("terminate", json!({})).await {
                 // It may have no such request, and the goodbye ends it then.
-                Ok(_) | Err(_) => {}
+                let _ = sent.answer(GOODBYE).await;
             }
         }
         let goodbye = self.link.send("disconnect", json!({"terminateDebuggee": ends})).await;

@@ -172,3 +172,27 @@ fn a_pause_that_was_asked_for_is_news_whatever_is_said_of_it() {
     assert_eq!(show(&mut seen, Awaited::New), Some(1));
     assert_eq!(seen.find(Awaited::New), None);
 }
+
+#[test]
+fn a_breakpoint_of_another_thread_is_news_although_it_is_not_in_focus() {
+    let mut seen = live();
+    seen.tell(Stop { all: true, ..stop(1) });
+    assert_eq!(show(&mut seen, Awaited::New), Some(1));
+    let body =
+        json!({"threadId": 2, "reason": "breakpoint", "preserveFocusHint": true, "allThreadsStopped": true});
+    let second = seen.stopped(&body);
+    seen.tell(second);
+    assert!(seen.has_news());
+    assert_eq!(show(&mut seen, Awaited::New), Some(2));
+    assert!(!seen.has_news());
+}
+
+#[test]
+fn the_end_of_a_thread_leaves_those_standing_that_stand_with_it() {
+    let mut seen = live();
+    seen.tell(Stop { all: true, ..stop(1) });
+    seen.gone(5);
+    assert!(seen.of_thread(7).is_some());
+    seen.gone(1);
+    assert_eq!(seen.active(), None);
+}

@@ -14,7 +14,7 @@ use crate::door::{Caller, Door};
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::seen::Awaited;
-use crate::session::Session;
+use crate::session::{Session, Wait};
 use crate::starting::Wishes;
 use crate::{Attach, Wanted};
 
@@ -23,11 +23,12 @@ const AFTER_ATTACHING: Duration = Duration::from_secs(2);
 const AFTER_JOINING: Duration = Duration::from_millis(500);
 
 pub async fn attach(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
+    let (wait, room) = (wait(&arguments, &caller)?, Room::of(&arguments)?);
     let (pid, address) = (arguments.integer("pid")?, arguments.text("address")?);
     let cwd = folder(door, &arguments)?;
     let wanted = match (arguments.text("session_id")?, pid, address) {
         (Some(id), None, None) => match door.find(&id).filter(|session| !session.seen().is_over()) {
-            Some(session) => return arrive(&session, &arguments, caller).await,
+            Some(session) => return arrive(&session, &arguments, wait, room, caller).await,
             None => Wanted::Join(id),
         },
         (None, pid, address) if pid.is_some() != address.is_some() => {
@@ -42,14 +43,19 @@ pub async fn attach(door: &Door, arguments: Arguments, caller: Caller) -> Result
     };
     let breakpoints = first_breakpoints(&arguments, &cwd, None)?;
     let session = door.begin(wanted, Wishes { breakpoints, ..Wishes::default() }).await?;
-    let mut reply = arrive(&session, &arguments, caller).await?;
+    let mut reply = arrive(&session, &arguments, wait, room, caller).await?;
     door.others(&session).iter().for_each(|others| reply.add(others));
     Ok(reply)
 }
 
 /// Waits until it is there, and shows where it stands.
-async fn arrive(session: &Arc<Session>, arguments: &Arguments, caller: Caller) -> Result<Reply, Failure> {
-    let (mut wait, room) = (wait(arguments, &caller)?, Room::of(arguments)?);
+async fn arrive(
+    session: &Arc<Session>,
+    arguments: &Arguments,
+    mut wait: Wait,
+    room: Room,
+    caller: Caller,
+) -> Result<Reply, Failure> {
     // What others look at is told last.
     let (awaited, lull) = match session.request {
         Request::Attach => (Awaited::Behind(0), AFTER_ATTACHING),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use breakroom_client::LAUNCH_PATIENCE;
 use serde_json::json;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::breaking::{missing, resolve};
@@ -17,11 +18,12 @@ use crate::door::{Caller, Door};
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::seen::{Awaited, Epoch, Phase, Seen};
-use crate::session::{Came, Session};
+use crate::session::{Came, Session, Wait};
 use crate::starting::Wishes;
 use crate::{Launch, Wanted};
 
 pub async fn start(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
+    let (wait, room) = (wait(&arguments, &caller)?, Room::of(&arguments)?);
     let program = arguments.text("program")?;
     let configuration = arguments.text("configuration")?;
     if program.is_none() && configuration.is_none() {
@@ -51,7 +53,7 @@ pub async fn start(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     };
     let wishes = Wishes { breakpoints, stop_on_entry: arguments.flag("stop_on_entry")?, exceptions };
     let session = door.begin(Wanted::Launch(launch), wishes).await?;
-    let mut reply = first_stop(&session, &arguments, caller).await?;
+    let mut reply = first_stop(&session, &wait, room, &caller).await?;
     door.others(&session).iter().for_each(|others| reply.add(others));
     Ok(reply)
 }
@@ -120,9 +122,13 @@ fn one_breakpoint(given: serde_json::Value) -> Result<Arguments, Failure> {
 }
 
 /// Waits for the first stop, and tells meanwhile how far it is.
-async fn first_stop(session: &Arc<Session>, arguments: &Arguments, caller: Caller) -> Result<Reply, Failure> {
-    let (wait, room) = (wait(arguments, &caller)?, Room::of(arguments)?);
-    let came = reporting(session, &caller, session.next_stop(Awaited::Behind(0), &wait)).await;
+async fn first_stop(
+    session: &Arc<Session>,
+    wait: &Wait,
+    room: Room,
+    caller: &Caller,
+) -> Result<Reply, Failure> {
+    let came = reporting(session, caller, session.next_stop(Awaited::Behind(0), wait)).await;
     first_answer(session, came, room).await
 }
 
@@ -135,12 +141,12 @@ pub async fn first_answer(session: &Arc<Session>, came: Came, room: Room) -> Res
 
 /// Tells the caller how far the session is, as long as this is awaited.
 pub async fn reporting<T>(session: &Arc<Session>, caller: &Caller, awaited: impl Future<Output = T>) -> T {
-    let reporting = caller.progress.clone().map(|progress| tokio::spawn(report(session.clone(), progress)));
-    let done = awaited.await;
-    if let Some(reporting) = reporting {
-        reporting.abort();
+    // It ends with the set, also if nobody waits any more.
+    let mut reporting = JoinSet::new();
+    if let Some(progress) = caller.progress.clone() {
+        reporting.spawn(report(session.clone(), progress));
     }
-    done
+    awaited.await
 }
 
 /// What came of waiting, as an answer.
@@ -196,6 +202,7 @@ async fn report(session: Arc<Session>, progress: Arc<dyn Fn(String) + Send + Syn
 
 pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
+    let (wait, room) = (wait(&arguments, &caller)?, Room::of(&arguments)?);
     if session.seen().is_over() {
         if let Wanted::Join(_) = session.wanted {
             return Err(Failure::new(format!("session {} is over, and others had started it", session.id))
@@ -206,19 +213,26 @@ pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Resul
         let wishes = Wishes { breakpoints, stop_on_entry, exceptions };
         let new = door.begin(session.wanted.clone(), wishes).await?;
         door.forget(&session.id);
-        let mut reply = first_stop(&new, &arguments, caller).await?;
+        let mut reply = first_stop(&new, &wait, room, &caller).await?;
         reply.add(&format!("(session {} was over; this is {})", session.id, new.id));
         return Ok(reply);
     }
-    let (wait, room) = (wait(&arguments, &caller)?, Room::of(&arguments)?);
     let before = session.seen().epoch;
     session.breakpoints.lock().await.find_again();
     session.set_all().await;
-    session.watched.change(|seen| {
-        seen.restarts();
-        seen.captured.begin_anew();
-        seen.hits.clear();
+    let begins = session.watched.change(|seen| {
+        let begins = !seen.is_over();
+        if begins {
+            seen.restarts();
+            seen.captured.begin_anew();
+            seen.hits.clear();
+        }
+        begins
     });
+    if !begins {
+        return Err(Failure::new(format!("session {} has just ended", session.id))
+            .next("debugger_restart once more begins a new one."));
+    }
     // It may be built anew, for longer than anybody waits here.
     let again = tokio::spawn(run_again(session.clone(), before));
     let came = reporting(&session, &caller, async {

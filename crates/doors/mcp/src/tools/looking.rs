@@ -262,7 +262,8 @@ async fn source(session: &Session, arguments: &Arguments, room: Room) -> Result<
     let lines: Vec<&str> = text.lines().collect();
     let middle = line.or(current).unwrap_or(LINES_AROUND + 1);
     let count = arguments.integer("count")?.map(|count| (count / 2).max(0)).unwrap_or(LINES_AROUND);
-    let shown = excerpt(&lines, current.unwrap_or(0), middle - count, middle + count);
+    let shown =
+        excerpt(&lines, current.unwrap_or(0), middle.saturating_sub(count), middle.saturating_add(count));
     let (shown, _) = fit(shown, room.0.saturating_sub(AROUND), |line| line.len() + 1);
     let mut reply = Reply::new(
         format!("{} ({} lines):", display(&path), lines.len()),

@@ -17,7 +17,7 @@ use crate::budget::{Room, line};
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::seen::{Awaited, Phase, Seen, Stop, Told};
+use crate::seen::{Awaited, Phase, Seen, Stop};
 use crate::session::{Came, Session, Wait};
 
 /// Of the way of many steps, so much is told.
@@ -31,15 +31,11 @@ const LAST_OF_BEGINNING: Duration = Duration::from_secs(3);
 pub async fn go_on(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
     let (wait, room) = (wait_of(&arguments, &caller)?, Room::of(&arguments)?);
-    let target = target(&session, &arguments).await?;
     let thread = arguments.integer("thread_id")?;
-    // What stopped meanwhile is told before anything goes on from there: the agent did not mean it.
-    let is_new = |seen: &Seen| seen.active().is_some_and(|stop| stop.told == Told::Not);
-    if thread.is_none() && is_new(&session.seen()) {
-        let mut reply = answer(&session, session.next_stop(Awaited::New, &wait).await, room).await?;
-        reply.add("(it had stopped here before this call; debugger_continue goes on)");
-        return Ok(reply);
+    if thread.is_none() && session.seen().has_news() {
+        return told_first(&session, &wait, room).await;
     }
+    let target = target(&session, &arguments).await?;
     let before = session.seen().epoch;
     let standing = session.standing(thread);
     if thread.is_some() {
@@ -70,6 +66,13 @@ pub async fn go_on(door: &Door, arguments: Arguments, caller: Caller) -> Result<
         (None, _) => {}
     }
     reply
+}
+
+/// What stopped meanwhile is told before anything goes on from there: the agent did not mean it.
+async fn told_first(session: &Arc<Session>, wait: &Wait, room: Room) -> Result<Reply, Failure> {
+    let mut reply = answer(session, session.next_stop(Awaited::New, wait).await, room).await?;
+    reply.add("(it had stopped here before this call, which did nothing; call again to go on from here)");
+    Ok(reply)
 }
 
 async fn resume_and_wait(
@@ -128,7 +131,11 @@ pub async fn step(door: &Door, arguments: Arguments, caller: Caller) -> Result<R
             .next("Set a breakpoint before this place and debugger_restart."));
     }
     let count = arguments.count("count", 1, MOST_STEPS)?.max(1);
-    let mut stop = session.standing(arguments.integer("thread_id")?)?;
+    let thread = arguments.integer("thread_id")?;
+    if thread.is_none() && session.seen().has_news() {
+        return told_first(&session, &wait, room).await;
+    }
+    let mut stop = session.standing(thread)?;
     let mut passed = Vec::new();
     for left in (0..count).rev() {
         let awaited = Awaited::Step { thread: stop.thread, behind: session.seen().epoch };

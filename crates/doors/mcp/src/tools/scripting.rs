@@ -59,9 +59,14 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
             }
             let left = u64::try_from(left.as_millis()).unwrap_or(0);
             given.put("wait_ms", given.count("wait_ms", left, left)?.into());
+            // It may be forgotten behind the step, and its secrets with it.
+            let before = session_id.as_deref().and_then(|id| door.find(id));
+            let env = given.get("env").cloned().unwrap_or_default();
             last = (tool.run)(door, given, caller.clone())
                 .await
                 .unwrap_or_else(|failure| Reply::failed(&super::advised(tool, failure)));
+            let named = last.data.get("session_id").and_then(Value::as_str).and_then(|id| door.find(id));
+            last = last.redacted(&door.secrets(named.or(before).as_deref()).and_those_in(&env));
             if let Some(id) = last.data.get("session_id").and_then(Value::as_str) {
                 session_id = Some(id.to_owned());
             }
