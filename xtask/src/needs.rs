@@ -88,6 +88,12 @@ const NEEDS: &[Need] = &[
         install: Install::Pip { folder: "mcp-python", package: "mcp==2.3.0" },
     },
     Need {
+        name: "pytest",
+        what_for: "tests of Python to debug",
+        present: Present::Adapter("pytest/bin/pytest"),
+        install: Install::Pip { folder: "pytest", package: "pytest==9.2.0" },
+    },
+    Need {
         name: "mcp-inspector",
         what_for: "driving the agents' door with the protocol's own inspector",
         present: Present::Adapter("mcp-inspector/node_modules/.bin/mcp-inspector"),

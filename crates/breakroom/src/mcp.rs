@@ -11,10 +11,12 @@ use breakroom_door_mcp::{
     Attach, Client, Connection, Farewell, Hub, Launch, Secrets, Setup, Wanted, Way, print_configuration,
 };
 use breakroom_door_terminal::Request;
-use breakroom_engines::Context;
+use breakroom_engines::{Catalog, Context};
 use breakroom_hub::{
     Link, LinkError, Newcomer, PeerAccess, Process, Purpose, connect_or_start, locate, run_private,
 };
+use breakroom_launch::attach::Object;
+use breakroom_launch::is_python;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value, json};
@@ -57,7 +59,7 @@ pub fn mcp(args: McpArgs) -> Result<ExitCode> {
     }
     let context = Context::of_this_process();
     let secrets = match args.show_secrets {
-        true => Secrets::Shown,
+        true => Secrets::shown(),
         false => {
             let text = |word: &std::ffi::OsStr| word.to_string_lossy().into_owned();
             let variables: Vec<_> =
@@ -128,8 +130,11 @@ impl Hub for TheHub {
 }
 
 /// What is said at the command line, where an agent's call says it otherwise.
-const WORDS: [(&str, &str); 2] =
-    [("--type", "`language`"), ("breakroom run -m ", "`program` python with `args` -m ")];
+const WORDS: [(&str, &str); 3] = [
+    ("--type", "`language`"),
+    ("breakroom run -m ", "`program` python with `args` -m "),
+    ("pwa-node", "nodejs"),
+];
 
 fn in_words_of_tools(sentence: &str) -> String {
     WORDS.iter().fold(sentence.to_owned(), |said, (word, ours)| said.replace(word, ours))
@@ -140,7 +145,7 @@ impl TheHub {
         let context = self.context_of(wanted);
         let Beginning { session, launch, request } = match wanted {
             Wanted::Launch(launch) => begun(&run_args(launch)?, &context)?,
-            Wanted::Attach(attach) => begun(&attach_args(attach)?, &context)?,
+            Wanted::Attach(attach) => begun(&attach_args(attach, &context)?, &context)?,
             Wanted::Join(id) => Beginning {
                 session: Session::Live { wanted: Some(id.clone()) },
                 launch: json!({}),
@@ -181,21 +186,35 @@ fn more(launch: &Map<String, Value>) -> Vec<LaunchArgument> {
 
 fn run_args(launch: &Launch) -> Result<RunArgs> {
     let Launch { program, language, args, configuration, more: own, .. } = launch;
-    Ok(RunArgs {
+    let mut run = RunArgs {
         file: program.as_ref().map(PathBuf::from),
         args: args.clone(),
         kind: language.clone(),
         configuration: configuration.clone(),
         launch: more(own),
         ..RunArgs::default()
-    })
+    };
+    // A module of Python, in the words of its debugger. A program beside it is what that is to work on.
+    if let Some(module) = own.get("module").and_then(Value::as_str) {
+        let file = run.file.take().filter(|file| !is_python(file));
+        let file = file.map(|file| file.to_string_lossy().into_owned());
+        let words = own.get("args").and_then(Value::as_array).into_iter().flatten();
+        let words = words.filter_map(|word| word.as_str().map(str::to_owned));
+        let all = [module.to_owned()].into_iter().chain(file).chain(args.clone()).chain(words);
+        run.module = Some(all.collect());
+        run.launch.retain(|argument| !["module", "args"].contains(&argument.key.as_str()));
+    }
+    Ok(run)
 }
 
-fn attach_args(attach: &Attach) -> Result<RunArgs> {
+fn attach_args(attach: &Attach, context: &Context) -> Result<RunArgs> {
     let to = object(&attach.to).map_err(anyhow::Error::msg)?;
+    // A process says better itself what it is.
+    let file = attach.file.as_ref().filter(|_| matches!(to, Object::Address { .. }));
+    let by_file = || Some(Catalog::load(context).ok()?.by_source(file?)?.kind().to_owned());
     Ok(RunArgs {
         attach: Some(to),
-        kind: attach.language.clone(),
+        kind: attach.language.clone().or_else(by_file),
         launch: more(&attach.more),
         ..RunArgs::default()
     })
@@ -235,5 +254,25 @@ mod tests {
         assert_eq!(said, "what listens at a:1? Name the debugger by `language`: go, python");
         let said = in_words_of_tools("if it runs a module of Python: breakroom run -m pytest");
         assert_eq!(said, "if it runs a module of Python: `program` python with `args` -m pytest");
+    }
+
+    #[test]
+    fn a_module_is_named_as_its_debugger_takes_it_and_a_program_beside_it_is_its_own() {
+        let words = |program: Option<&str>, more: Value| {
+            let more = more.as_object().unwrap().clone();
+            let launch = Launch {
+                program: program.map(str::to_owned),
+                args: vec!["-q".to_owned()],
+                more,
+                ..Launch::default()
+            };
+            let run = run_args(&launch).unwrap();
+            (run.file, run.module.unwrap_or_default().join(" "), run.launch.len())
+        };
+        let module = json!({"module": "pytest", "args": ["t.py"], "justMyCode": false});
+        assert_eq!(words(None, module.clone()), (None, "pytest -q t.py".to_owned(), 1));
+        assert_eq!(words(Some("/usr/bin/python3"), module).1, "pytest -q t.py");
+        assert_eq!(words(Some("t.py"), json!({"module": "pytest"})).1, "pytest t.py -q");
+        assert_eq!(words(Some("t.py"), json!({})), (Some("t.py".into()), String::new(), 0));
     }
 }

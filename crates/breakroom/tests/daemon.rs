@@ -143,6 +143,28 @@ fn callers_of_other_versions_may_list_and_end_and_are_told_why_nothing_else() {
     rig.end_daemon();
 }
 
+/// The system tells whoever waits for a word with a time limit of an interruption.
+#[test]
+fn a_caller_is_still_heard_by_a_hub_that_was_stopped_and_goes_on() {
+    let rig = Rig::new();
+    let mut daemon = serve(&rig);
+    let pid = daemon.id().cast_signed();
+    let mut slow = UnixStream::connect(socket(&rig, 1)).unwrap();
+    // Whoever comes later is served, so the first is being waited for.
+    assert_eq!(ask_as(&rig, 1, json!("list"))["sessions"], json!([]));
+    signal(pid, Signal::STOP);
+    let is_stopped = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.starts_with(" T").then_some(())
+    };
+    wait::until(LONG, is_stopped).expect("it stands still");
+    signal(pid, Signal::CONT);
+    write_frame(&mut slow, &json!({"protocol": 1, "version": "9.9.9", "purpose": "list"}));
+    assert_eq!(read_frame(&mut slow).expect("the hub answers")["sessions"], json!([]));
+    signal(pid, Signal::TERM);
+    assert!(wait::for_exit(&mut daemon, LONG).expect("it goes").success());
+}
+
 #[test]
 fn what_a_client_says_behind_its_wish_to_move_is_handled_where_it_goes() {
     let rig = Rig::new();

@@ -5,8 +5,10 @@
 mod editor;
 
 mod mcp {
+    mod hits;
     mod inspector;
     mod languages;
     mod place;
     mod public;
+    mod truth;
 }

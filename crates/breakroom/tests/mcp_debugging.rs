@@ -8,7 +8,9 @@ mod support {
 
 mod agents {
     mod breakpoints;
+    mod commands;
     mod running;
     mod scripts;
     mod starting;
+    mod testing;
 }

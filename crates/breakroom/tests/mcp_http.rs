@@ -299,6 +299,21 @@ fn of_too_many_visitors_the_one_that_was_silent_for_longest_is_forgotten() {
 }
 
 #[test]
+fn visitors_that_say_goodbye_throw_nobody_out() {
+    let rig = Rig::new();
+    let web = Web::start(&rig);
+    let silent = Visitor::greet(&web, REVISIONS[3]);
+    for _ in 0..110 {
+        let visitor = Visitor::greet(&web, REVISIONS[3]);
+        let mut goodbye = visitor.dressed(web.get());
+        goodbye.method = "DELETE";
+        let gone = web.send(&goodbye);
+        assert!((200..300).contains(&gone.status), "{gone:?}");
+    }
+    assert_eq!(web.send(&silent.request(1, "ping", json!({}))).status, 200);
+}
+
+#[test]
 fn two_clients_are_in_the_same_sessions() {
     let rig = Rig::new();
     let web = Web::start(&rig);
@@ -391,6 +406,9 @@ fn what_is_printed_for_clients_leads_to_the_server() {
         "Zed",
         "Windsurf",
         "opencode",
+        "Copilot CLI",
+        "Qwen Code",
+        "Cline",
     ] {
         assert!(all.contains(&format!("# {client}: ")), "{client}");
     }

@@ -315,31 +315,29 @@ fn a_call_that_is_cancelled_leaves_the_session_as_it_is() {
 
 #[test]
 fn what_comes_after_a_call_was_cancelled_is_told_to_the_next() {
+    if adapters::skipped("debugpy") {
+        return;
+    }
     let rig = Rig::new();
     let mut lines = Lines::greeted(&rig);
-    let program = rig.sandbox.work().join("asks.ez");
-    let source = "import @std\nusing std\n\ndo main() {\n    temp name = input()\n    println(\"hello ${name}\")\n    println(\"bye\")\n}\n";
-    fs::write(&program, source).unwrap();
-    let breakpoint = json!({"line": 7});
-    lines.call("debugger_start", json!({"program": "asks.ez", "breakpoints": [breakpoint], "wait_ms": 0}));
+    let source = "import os, time\nwhile not os.path.exists('go'):\n    time.sleep(0.01)\nprint('hello', flush=True)\nprint('bye')\n";
+    fs::write(rig.sandbox.work().join("waits.py"), source).unwrap();
+    let breakpoint = json!({"line": 5});
+    lines.call("debugger_start", json!({"program": "waits.py", "breakpoints": [breakpoint], "wait_ms": 0}));
     let waiting = lines.begin("tools/call", tool("debugger_wait", json!({"wait_ms": 45_000})));
     lines.notify("notifications/cancelled", json!({"requestId": waiting}));
     // It reads one line after the other, so the call is given up by then.
     assert!(lines.ask("ping", json!({}))["result"].is_object());
-    let given = lines.call("debugger_input", json!({"text": "Ada\n"}));
+    fs::write(rig.sandbox.work().join("go"), "").unwrap();
     let is_paused = |lines: &mut Lines| {
         let all = lines.ask("resources/read", json!({"uri": "debugger://sessions"}));
         all["result"]["contents"][0]["text"].as_str().unwrap().contains("paused").then_some(())
     };
     wait::until(PATIENCE, || is_paused(&mut lines)).expect("it stops");
-    // As many questions as the cancelled call would have asked before it took what there is to tell.
-    for _ in 0..20 {
-        lines.call("debugger_evaluate", json!({"expression": "name"}));
-    }
-    let stopped = lines.call("debugger_wait", json!({"wait_ms": 45_000}));
+    // Nobody was told of the stop, so that nothing goes on from it.
+    let stopped = lines.call("debugger_continue", json!({"wait_ms": 45_000}));
     assert_eq!(stopped["structuredContent"]["state"], "paused", "{stopped}");
-    // It is told once: to whoever gave the input, or to whoever waits.
-    let text = [&given, &stopped].map(|answer| answer["content"][0]["text"].as_str().unwrap()).concat();
-    assert!(text.contains("hello Ada"), "the output went to the one that was cancelled:\n{text}");
+    let text = stopped["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("it had stopped here before this call") && text.contains("hello"), "{text}");
     assert!(lines.leave().success());
 }

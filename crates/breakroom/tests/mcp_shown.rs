@@ -100,7 +100,7 @@ fn an_exception_in_a_library_is_shown_where_the_project_led_to_it() {
     let stop = start(&agent, started);
     assert_eq!(stop.data["function"], "fall", "{stop:#?}");
     let deeper = go_on(&agent);
-    assert!(deeper.data["changed"].as_array().unwrap().is_empty(), "it is another call: {deeper:#?}");
+    assert!(deeper.data.get("changed").is_none(), "it is another call: {deeper:#?}");
     let stop = go_on(&agent);
     says(&stop, &["paused: exception ·", "exception: ", "JSONDecodeError", "> 10"]);
     assert_eq!((&stop.data["function"], &stop.data["line"]), (&"fall".into(), &10.into()), "{stop:#?}");

@@ -14,4 +14,6 @@ mod agents {
     mod families;
     mod kinship;
     mod node;
+    mod node_files;
+    mod servers;
 }

@@ -24,33 +24,46 @@ use support::rig::{LONG, Raw, Rig, message, peak, text};
 /// What a client that reads nothing may cost, all in all.
 const COST: u64 = 4 << 20;
 const LINES: u64 = 30_000;
+/// Of each the hub keeps all for whoever has not read it yet, so that it misses nothing however slowly a machine reads.
+const PORTIONS: u64 = 60;
 
 fn send(event: &str, body: Value, repeat: u64) -> Value {
     json!({"send": {"type": "event", "event": event, "body": body}, "repeat": repeat})
 }
 
-/// Waits for a request, and floods when it came.
-fn flood(on: &str) -> Vec<Value> {
+/// Waits for a request before each portion of a flood.
+fn flood(on: &str, portions: u64) -> Vec<Value> {
     let output = json!({"category": "stdout", "output": "line {{i}} of many\n"});
-    vec![
+    let portion = [
         json!({"expect": on}),
         json!({"respond": on}),
-        send("output", output.clone(), LINES),
+        send("output", output.clone(), LINES / portions),
         send("thread", json!({"reason": "started", "threadId": 7}), 1),
-        send("module", json!({"reason": "changed", "module": {"id": 1, "name": "version {{i}}"}}), LINES / 4),
-        send("stopped", json!({"reason": "pause", "threadId": 7, "description": "{{i}}"}), LINES / 4),
-        send("output", output, LINES),
-        send("x-done", json!({}), 1),
-    ]
+        send(
+            "module",
+            json!({"reason": "changed", "module": {"id": 1, "name": "version {{i}}"}}),
+            LINES / 4 / portions,
+        ),
+        send(
+            "stopped",
+            json!({"reason": "pause", "threadId": 7, "description": "{{i}}"}),
+            LINES / 4 / portions,
+        ),
+        send("output", output, LINES / portions),
+        send("x-portion", json!({}), 1),
+    ];
+    let mut steps: Vec<Value> = (0..portions).flat_map(|_| portion.clone()).collect();
+    steps.push(send("x-done", json!({}), 1));
+    steps
 }
 
-/// Reads until the flood is over, and gives how many outputs came, as they are or as a number of those left out.
-fn read_flood(client: &mut Raw) -> (u64, u64) {
+/// Reads until this event, and gives how many outputs came, as they are or as a number of those left out.
+fn read_until(client: &mut Raw, end: &str) -> (u64, u64) {
     let (mut came, mut missed) = (0, 0);
     loop {
         let message = client.value().expect("the hub goes on");
         match message["event"].as_str() {
-            Some("x-done") => return (came, missed),
+            Some(event) if event == end => return (came, missed),
             Some("output") => {
                 let text = message["body"]["output"].as_str().unwrap();
                 match text.strip_prefix("breakroom: ").and_then(|text| text.split(' ').next()) {
@@ -67,13 +80,16 @@ fn read_flood(client: &mut Raw) -> (u64, u64) {
 fn a_stalled_client_costs_at_most_four_megabytes_and_delays_nobody() {
     let rig = Rig::new();
     let floods = ["x-one", "x-two", "x-three", "x-four"];
-    let steps: Vec<Value> = floods.into_iter().flat_map(flood).collect();
+    let steps: Vec<Value> = floods.into_iter().flat_map(|on| flood(on, PORTIONS)).collect();
     let mut fast = rig.raw();
     fast.begin(rig.fake(&steps));
     let daemon = rig.daemon();
     let flooded = |fast: &mut Raw, seq: i64| {
-        fast.send(&message(seq, floods[usize::try_from(seq).unwrap() - 4], json!({})));
-        assert_eq!(read_flood(fast), (2 * LINES, 0), "the one who reads misses nothing");
+        for _ in 0..PORTIONS {
+            fast.send(&message(seq, floods[usize::try_from(seq).unwrap() - 4], json!({})));
+            let portion = read_until(fast, "x-portion");
+            assert_eq!(portion, (2 * LINES / PORTIONS, 0), "the one who reads misses nothing");
+        }
         // The most that ever was: what is resident now depends on what the allocator gave back.
         peak(daemon)
     };
@@ -97,7 +113,7 @@ fn a_stalled_client_costs_at_most_four_megabytes_and_delays_nobody() {
     assert!(cost[1] <= COST, "{} kB for one that reads nothing", cost[1] >> 10);
 
     // It hears how much it missed, and is served again.
-    let (first, second) = (read_flood(&mut slow), read_flood(&mut slow));
+    let (first, second) = (read_until(&mut slow, "x-done"), read_until(&mut slow, "x-done"));
     let (came, missed) = (first.0 + second.0, first.1 + second.1);
     assert_eq!(came + missed, 4 * LINES);
     assert!(missed > LINES, "only {missed} were left out, so the memory was not put to the test");
@@ -174,13 +190,13 @@ fn a_goodbye_is_heard_although_its_sender_has_gone_before_it_was_read() {
     for parting in [Parting::ClosesItsPipes, Parting::ClosesItsSocket, Parting::EndsItsDoor] {
         let rig = Rig::new();
         let mut fast = rig.raw();
-        fast.begin(rig.fake(&flood("x-flood")));
+        fast.begin(rig.fake(&flood("x-flood", 1)));
         let socket = text(&rig.sandbox.work().join("door"));
         let listening = Listening::start(&rig, &["--session", "--socket", &socket]);
         let mut slow = Slow::joins(&rig, parting, &listening);
         // When all of it was written to the one, there is so much for the other that it is not listened to.
         fast.send(&message(4, "x-flood", json!({})));
-        read_flood(&mut fast);
+        read_until(&mut fast, "x-done");
         slow.says(&message(4, "disconnect", json!({})));
         if let (Parting::EndsItsDoor, Some(door)) = (parting, &mut slow.door) {
             door.kill().unwrap();

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ThreadId(pub i64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

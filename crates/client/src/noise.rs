@@ -1,10 +1,10 @@
-//! What debuggers print on their consoles and nobody needs to read here: words for their own prompts, and that the program
-//! has ended, which is told next for all of them alike.
+//! What debuggers print on their consoles and nobody needs to read here: words for their own prompts, that they are still at
+//! it, and that the program has ended, which is told next for all of them alike.
 //!
 //! It is only not shown. Whoever else is in the session hears it as it was said.
 
 /// The debugger, and its line with `#` for each number.
-const NOISE: [(&str, &str); 9] = [
+const NOISE: [(&str, &str); 10] = [
     ("lldb-dap", "Process # exited with status = # (#)"),
     // By its debugger, because somebody left or restarts it.
     ("lldb-dap", "Process # exited with status = # (#) killed"),
@@ -13,6 +13,7 @@ const NOISE: [(&str, &str); 9] = [
     ("delve", "Process # has exited with status #"),
     ("delve", "Detaching"),
     ("delve", "Detaching and terminating target process"),
+    ("debugpy", "Attaching to PID: # (elapsed: #.#s)."),
     ("gdb", "[Inferior # (process #) exited normally]"),
     ("gdb", "[Inferior # (process #) exited with code #]"),
 ];
@@ -62,6 +63,7 @@ mod tests {
             "Process 23091 has exited with status 0",
             "Detaching",
             "[Inferior 1 (process 17) exited with code 03]",
+            "Attaching to PID: 4179 (elapsed: 1.01s).\n",
         ] {
             assert!(is_noise(noise), "{noise:?}");
         }
@@ -69,6 +71,7 @@ mod tests {
             "Process 4711 exited with status = 6 (0x00000006) aborted",
             "Process 4711 stopped",
             "Detaching from it",
+            "Attaching to PID: 4179 failed",
             "0x, and über 0x1g",
             "/usr/bin/node ./a.js",
         ] {

@@ -9,6 +9,7 @@ mod compose;
 mod edit;
 pub mod json;
 mod message;
+pub mod names;
 pub mod references;
 mod repair;
 pub mod view;

@@ -57,11 +57,15 @@ const TEXTS: &[(&str, &str)] = &[
     ("{{text.gdb.py}}", include_str!("catalog/builtin/gdb.py")),
     ("{{text.lldb-entry.py}}", include_str!("catalog/builtin/lldb-entry.py")),
     ("{{text.lldb-rust.py}}", include_str!("catalog/builtin/lldb-rust.py")),
+    ("{{text.lldb-cpp.py}}", include_str!("catalog/builtin/lldb-cpp.py")),
     ("{{text.jdi/Bridge.java}}", include_str!("catalog/builtin/jdi/Bridge.java")),
     ("{{text.jdi/Contents.java}}", include_str!("catalog/builtin/jdi/Contents.java")),
     ("{{text.jdi/Peer.java}}", include_str!("catalog/builtin/jdi/Peer.java")),
     ("{{text.jdi/Place.java}}", include_str!("catalog/builtin/jdi/Place.java")),
 ];
+
+/// The same of Ruby, as `{{line.NAME}}`: rdbg takes every line of a command for another one.
+const LINES: &[(&str, &str)] = &[("{{line.rdbg.rb}}", include_str!("catalog/builtin/rdbg.rb"))];
 
 /// What the user's catalog.toml and a project's .breakroom.toml hold.
 #[derive(Debug, Default, Deserialize)]
@@ -163,8 +167,13 @@ fn with_texts(entry: &mut Entry) {
                 *text = text.replace(name, content);
             }
         }
+        for (name, content) in LINES {
+            if text.contains(name) {
+                *text = text.replace(name, &in_one_line(content));
+            }
+        }
     };
-    entry.script.iter_mut().for_each(put);
+    entry.script.iter_mut().chain(&mut entry.ending.leavable).for_each(put);
     for fix in &mut entry.fix {
         if let Fix::Run(run) = fix {
             run.files.values_mut().for_each(put);
@@ -187,6 +196,12 @@ fn with_texts(entry: &mut Entry) {
             _ => {}
         }
     }
+}
+
+/// What it is without its comments, for a language in which the end of a line is the end of what it says.
+fn in_one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.collect::<Vec<_>>().join("; ")
 }
 
 pub(crate) fn parse(path: &Path, text: &str) -> Result<CatalogFile, CatalogError> {
@@ -239,7 +254,8 @@ mod tests {
         assert_eq!(names, BUILT_IN.map(|(name, _)| name));
         for entry in catalog.entries() {
             assert!(!entry.find.is_empty() && !entry.install.is_empty());
-            assert!(!format!("{entry:?}").contains("{{text."), "a text of {} is missing", entry.name);
+            let missing = |text| format!("{entry:?}").contains(text);
+            assert!(!missing("{{text.") && !missing("{{line."), "a text of {} is missing", entry.name);
             // Those of our own are no other peers that anything would have been recorded of.
             if entry.find[0].programs == ["{{breakroom}}"] {
                 continue;
@@ -251,6 +267,17 @@ mod tests {
             );
             assert!(!entry.quirks.is_empty());
         }
+    }
+
+    #[test]
+    fn what_rdbg_is_to_run_first_is_one_command() {
+        let home = tempfile::tempdir().unwrap();
+        let catalog = Catalog::built_in(&context(home.path(), home.path())).unwrap();
+        let entry = catalog.by_type("rdbg").unwrap();
+        let script = entry.script.as_deref().unwrap();
+        assert!(script.starts_with("eval ") && script.contains("def pop_event; "), "{script}");
+        assert_eq!(script.lines().count(), 1, "{script}");
+        assert_eq!(in_one_line("# why\n\n  if a\n    b\n  end\n"), "if a; b; end");
     }
 
     #[test]
@@ -291,6 +318,11 @@ mod tests {
             ("[[adapter]]\nname = \"x\"\ninstall = \"\"\nquirks = [\"odd\"]", "unknown variant"),
             ("not toml", "line 1"),
             (&format!("{MINE}{MINE}"), "there twice"),
+            (
+                &format!("{MINE}[[adapter.defaults-when]]\nlinks = \"\"\narguments = {{}}"),
+                "`made-by` or `links`",
+            ),
+            (&format!("{MINE}[[adapter.defaults-when]]\narguments = {{}}"), "`made-by` or `links`"),
             (&MINE.replace("stdio", "x").replace("files", "mode = \"unix\"\nfiles"), "{{socket}}"),
         ] {
             write(file.clone(), text);

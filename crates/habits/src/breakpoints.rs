@@ -12,6 +12,7 @@ pub struct Breakpoints {
     /// Terms of breakpoints that the engine is not told: it cannot judge them, or keeps the first that it was told.
     pub judged: Vec<Term>,
     pub function_order: FunctionOrder,
+    pub functions: FunctionAnswers,
 }
 
 /// What an engine understands by a hit condition that is only a number.
@@ -65,4 +66,15 @@ pub enum FunctionOrder {
     AsAsked,
     /// In one that nobody can know (lldb-dap 19).
     ItsOwn,
+}
+
+/// What it means that a function breakpoint is verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionAnswers {
+    /// There is such a function.
+    #[default]
+    Checked,
+    /// Nothing: the engine compares names when something is called (debugpy).
+    Unchecked,
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::DyingWords;
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Ending {
@@ -15,6 +17,11 @@ pub struct Ending {
     /// How a launch says what becomes of its program.
     pub wished: Option<Wished>,
     pub leaves: Leaves,
+    pub detach: Detach,
+    /// An expression that is evaluated once in a program that was attached to, so that it can be left (rdbg).
+    pub leavable: Option<String>,
+    /// What an engine that is the program's process says when it fails itself: otherwise that is the program's own end.
+    pub failure: DyingWords,
 }
 
 /// How an engine tells the code that its program ended with.
@@ -89,6 +96,17 @@ pub enum WishedEnd {
     Ask,
     /// Not at all.
     Spare,
+}
+
+/// What an engine that is asked to leave a program does with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detach {
+    /// It takes its breakpoints out and lets the program go on.
+    #[default]
+    LetsGo,
+    /// Nothing, since others may come (delve with `--accept-multiclient`): a program that stands would stand for ever.
+    LeavesAsItStands,
 }
 
 /// When the process of an engine ends that has agreed to `disconnect`.

@@ -13,13 +13,15 @@ mod starting;
 
 use serde::Deserialize;
 
-pub use breakpoints::{BareHits, Breakpoints, FunctionOrder, Term, Unset};
+pub use breakpoints::{BareHits, Breakpoints, FunctionAnswers, FunctionOrder, Term, Unset};
 pub use claims::{Claims, UnknownRequests};
-pub use ending::{Ending, ExitWord, Leaves, ProgramEnd, SignalCode, Wished, WishedEnd};
+pub use ending::{Detach, Ending, ExitWord, Leaves, ProgramEnd, SignalCode, Wished, WishedEnd};
 pub use expressions::{Console, Expressions, Hover};
 pub use raising::{DyingWords, ExceptionStops, Panics, Raising};
-pub use running::{AskedPause, CutSteps, Libraries, Pauses, RefusesEarly, Running, ThreadList};
-pub use starting::{CoreWord, EntryStop, Preload, Starting, TerminalWord};
+pub use running::{
+    AskedPause, Children, CutSteps, Hits, Libraries, Pauses, RefusesEarly, Running, Steps, ThreadList,
+};
+pub use starting::{AttachStop, CoreWord, EntryStop, Preload, Starting, Symbols, TerminalWord};
 
 /// What the connection that is launched does itself. A child on its parent's server always debugs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

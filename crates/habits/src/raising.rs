@@ -39,7 +39,7 @@ pub struct Panics {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DyingWords {
-    /// Texts in the line that it begins with.
+    /// Texts in the line that it begins with; `{}` in one stands for anything.
     pub from: Vec<String>,
     /// How a line begins that is no part of it any more.
     pub to: Vec<String>,

@@ -13,6 +13,9 @@ pub struct Running {
     pub refuses_early: Option<RefusesEarly>,
     /// What is to be known of steps that another stop cuts short; without it such stops are told and not judged.
     pub cut_steps: Option<CutSteps>,
+    pub hits: Hits,
+    pub steps: Steps,
+    pub children: Children,
 }
 
 /// When an engine tells its threads.
@@ -63,6 +66,37 @@ pub struct RefusesEarly {
     /// The whole of its refusal.
     pub says: String,
     pub commands: Vec<String>,
+}
+
+/// What becomes of processes that the program starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Children {
+    #[default]
+    MayBeFollowed,
+    /// The engine has no part in them: no breakpoint stops one.
+    RunFreely,
+}
+
+/// Which threads an engine tells of that hit breakpoints at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hits {
+    #[default]
+    OfEach,
+    /// Of one, and a resume passes over what the others hit (delve). Those that may have hit something have this in their
+    /// names.
+    OfOne(String),
+}
+
+/// Which thread a step is one of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steps {
+    #[default]
+    OfTheNamed,
+    /// The one that was asked about last, whichever is named (rdbg).
+    OfTheSeen,
 }
 
 /// How an engine sees a step in the midst of which it stopped for another reason.

@@ -6,6 +6,8 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Starting {
     pub entry: EntryStop,
+    pub attached: AttachStop,
+    pub symbols: Symbols,
     /// The arguments of a launch or attach with which it opens a core file.
     pub core: Vec<CoreWord>,
     /// How outputs begin that say why a program does not start.
@@ -35,6 +37,29 @@ pub enum EntryStop {
     Pause,
     /// Something that the program's own runtime loads stops it (Node.js).
     Preload(Preload),
+}
+
+/// How a program that is attached to comes to stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttachStop {
+    /// `attach` means what it says.
+    #[default]
+    Native,
+    /// The engine stops it when somebody connects. Asked to `attach` as well, it says so twice, and stops it once more when
+    /// it is let go (rdbg 1.4): that is asked only of one that stood before.
+    ByConnecting,
+}
+
+/// What an engine says of a program that has no debug symbols.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Symbols {
+    /// What there is to say, or it needs none.
+    #[default]
+    ItsBusiness,
+    /// Nothing: breakpoints in its source wait for ever.
+    MissedSilently,
 }
 
 /// A script that the program's own runtime loads before the program. What it does is its own business.

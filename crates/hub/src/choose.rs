@@ -9,9 +9,10 @@ use std::sync::Arc;
 use breakroom_engines::{
     self as engines, AdapterSpec, Catalog, CatalogError, Context, Entry, Found, Maker, Promises,
 };
-use breakroom_session::habits::{EntryStop, Starting};
+use breakroom_session::habits::{Ending, EntryStop, Starting, Symbols};
 use breakroom_session::{
-    Amendments, DefaultsWhen, EngineChoice, EngineFacts, FileId, Fits, Preparation, Reach, Setup, Stdin,
+    Amendments, DefaultsWhen, EngineChoice, EngineFacts, FileId, Fits, Preparation, Reach, Remark, Setup,
+    Stdin,
 };
 use serde_json::{Map, Value};
 
@@ -72,7 +73,7 @@ fn habits(kind: &str, context: &Context) -> Option<EngineFacts> {
 }
 
 /// What holds of a debugger that serves a program which somebody else started: how it is asked and what it answers, but
-/// nothing about how its program begins, reads and ends.
+/// nothing about how its program begins, reads and ends. How it is left is asked as well.
 fn of_attached(known: EngineFacts) -> EngineFacts {
     EngineFacts {
         breakpoints: known.breakpoints,
@@ -80,6 +81,8 @@ fn of_attached(known: EngineFacts) -> EngineFacts {
         raising: known.raising,
         expressions: known.expressions,
         claims: known.claims,
+        starting: Starting { attached: known.starting.attached, ..Starting::default() },
+        ending: Ending { detach: known.ending.detach, leavable: known.ending.leavable, ..Ending::default() },
         ..EngineFacts::default()
     }
 }
@@ -147,13 +150,29 @@ fn facts(entry: &Entry, defaults: Map<String, Value>, context: &Context, makers:
         ending: entry.ending.clone(),
         claims: entry.claims.clone(),
         chatter: entry.chatter.clone(),
+        remark: match entry.starting.symbols {
+            Symbols::MissedSilently => about_programs(context, makers),
+            Symbols::ItsBusiness => Remark::default(),
+        },
     }
 }
 
+/// What is to be said of programs whose lines no debugger knows. To debuggers it is none of their business.
+fn about_programs(context: &Context, makers: &Makers) -> Remark {
+    let (folder, makers) = (context.cwd.clone(), makers.clone());
+    Remark(Some(Arc::new(move |program: &str| {
+        let words = format!(
+            "no debug symbols in {program}: breakpoints in its source stay pending; build it with -g and without -s"
+        );
+        makers.newly_without_lines(&folder.join(program)).then_some(words)
+    })))
+}
+
 fn for_programs(when: &engines::DefaultsWhen, context: &Context, makers: &Makers) -> DefaultsWhen {
-    let (folder, compiler, makers) = (context.cwd.clone(), when.made_by.clone(), makers.clone());
+    let (folder, ingredients, makers) = (context.cwd.clone(), when.ingredients(), makers.clone());
     let fits = move |program: Option<&str>| {
-        program.is_none_or(|program| makers.of(&folder.join(program), &compiler) != Maker::Others)
+        let may_have = |program: &str, one| makers.of(&folder.join(program), one) != Maker::Others;
+        program.is_none_or(|program| ingredients.iter().all(|one| may_have(program, one)))
     };
     DefaultsWhen { fits: Fits(Arc::new(fits)), arguments: when.arguments.clone() }
 }
@@ -255,13 +274,16 @@ mod tests {
         let context = Context { cwd: this.parent().unwrap().to_path_buf(), env: Vec::new(), umask: 0o022 };
         let catalog = Catalog::built_in(&context).unwrap();
         let mut entry = catalog.by_type("lldb-dap").unwrap().clone();
-        let when =
-            ["rust", "another compiler"].map(|made_by| (made_by.to_owned(), entry.defaults_when[0].clone()));
-        entry.defaults_when =
-            when.into_iter().map(|(made_by, when)| engines::DefaultsWhen { made_by, ..when }).collect();
+        let when = ["rust", "another compiler"].map(|name| engines::DefaultsWhen {
+            made_by: Some(name.to_owned()),
+            links: None,
+            arguments: Map::new(),
+        });
+        entry.defaults_when = when.into();
         let makers = Makers::that_matter(&[entry.clone()]);
         let fits = |made_by: &str, program: Option<&str>| {
-            let when = entry.defaults_when.iter().find(|when| when.made_by == made_by).unwrap();
+            let when =
+                entry.defaults_when.iter().find(|when| when.made_by.as_deref() == Some(made_by)).unwrap();
             for_programs(when, &context, &makers).fits.0(program)
         };
         let name = this.file_name().and_then(|name| name.to_str());
@@ -280,15 +302,48 @@ mod tests {
         }
     }
 
+    /// An executable with one section, which has no name.
+    fn without_lines(folder: &std::path::Path) -> std::path::PathBuf {
+        let mut bytes = vec![0; 128];
+        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        (bytes[0x28], bytes[0x3c]) = (64, 1);
+        let program = folder.join("plain");
+        std::fs::write(&program, bytes).unwrap();
+        program
+    }
+
     #[test]
-    fn lldb_is_told_about_rust_only_where_that_may_be_met() {
+    fn missing_symbols_are_said_once_and_only_where_the_debugger_misses_them_silently() {
+        let folder = tempfile::tempdir().unwrap();
+        let context = Context { cwd: folder.path().to_path_buf(), env: Vec::new(), umask: 0o022 };
+        let program = without_lines(folder.path());
+        let launch = serde_json::json!({"program": program});
+        let launch = launch.as_object().unwrap();
+        let catalog = Catalog::built_in(&context).unwrap();
+        let silent = ["lldb-dap", "lldb", "cppdbg", "gdb"].map(|kind| (kind, true));
+        for (kind, is_said) in silent.into_iter().chain([("go", false), ("python", false)]) {
+            let entry = catalog.by_type(kind).unwrap();
+            let makers = Makers::that_matter(std::slice::from_ref(entry));
+            // As often as it is restarted, each time with a new engine.
+            let said = [(); 3].map(|()| {
+                makers.look_for(entry, launch, &context.cwd);
+                let remark = facts(entry, Map::new(), &context, &makers).remark;
+                remark.0.and_then(|about| about(program.to_str().unwrap())).is_some()
+            });
+            assert_eq!(said, [is_said, false, false], "{kind}");
+        }
+    }
+
+    #[test]
+    fn lldb_is_told_about_a_language_only_where_that_may_be_met() {
         let context = Context { cwd: "/".into(), env: Vec::new(), umask: 0o022 };
         let catalog = Catalog::built_in(&context).unwrap();
         let entry = catalog.by_type("lldb-dap").unwrap();
         let amendments =
             facts(entry, entry.defaults_for(None, &context), &context, &Makers::default()).amendments;
         assert!(!amendments.defaults.contains_key("postRunCommands"));
-        let [rust] = &amendments.defaults_when[..] else { panic!("{amendments:?}") };
+        let [rust, cpp] = &amendments.defaults_when[..] else { panic!("{amendments:?}") };
         assert!(rust.arguments["postRunCommands"][0].as_str().unwrap().contains("lldb_lookup"));
+        assert!(cpp.arguments["postRunCommands"][0].as_str().unwrap().contains("gnu_libstdcpp"));
     }
 }

@@ -16,9 +16,9 @@ use crate::passing;
 use crate::registry::{Summary, pick};
 
 /// A daemon of another version that does not list its sessions in this time is left out.
-const LIST_PATIENCE: Duration = Duration::from_secs(5);
-/// Ending may take a while.
-const END_PATIENCE: Duration = Duration::from_secs(30);
+const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
+/// Ending may take a while, and so may anything on a machine that has much to do.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A daemon that may be there, by the protocol in its socket's name.
 struct Daemon {
@@ -77,8 +77,8 @@ impl Daemon {
     ) -> Result<Vec<Summary>, LinkError> {
         let failed = |source| LinkError::Io { what: "the hub did not answer".to_owned(), source };
         let patience = match lasting {
-            Lasting::List => LIST_PATIENCE,
-            Lasting::End(_) => END_PATIENCE,
+            Lasting::List if !self.is_ours() => OTHERS_PATIENCE,
+            Lasting::List | Lasting::End(_) => PATIENCE,
         };
         let opening = FirstWords {
             protocol: PROTOCOL,

@@ -40,6 +40,7 @@ pub(crate) struct Endpoint {
     nature: Nature,
     pub decoder: ContentLength,
     pending: Unwritten,
+    written: u64,
 }
 
 /// A connection between two threads.
@@ -101,6 +102,7 @@ impl Endpoint {
             nature,
             decoder: ContentLength::new(peer, max_message),
             pending: Unwritten::default(),
+            written: 0,
         })
     }
 
@@ -220,6 +222,11 @@ impl Endpoint {
         self.pending.push(packet);
     }
 
+    /// How many bytes the peer has taken so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
     /// Nobody will read what waits.
     pub fn give_up_writing(&mut self) {
         self.pending = Unwritten::default();
@@ -229,8 +236,10 @@ impl Endpoint {
     pub fn poll_write(&mut self, cx: &mut Context) -> Poll<io::Result<()>> {
         while self.pending.bytes > 0 {
             let mut ready = ready!(self.output.poll_write_ready(cx))?;
+            let before = self.pending.bytes;
             match self.pending.write(ready.get_inner()) {
                 Ok(()) => {
+                    self.written += (before - self.pending.bytes) as u64;
                     // What is written carries the acknowledgement with it.
                     if let Nature::Tcp { acknowledged, .. } = &mut self.nature {
                         *acknowledged = Acknowledged::Yes;

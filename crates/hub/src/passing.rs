@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags,
@@ -22,7 +23,8 @@ pub(crate) fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd]
     if !descriptors.is_empty() {
         ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
     }
-    let sent = rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    let send = || rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::NOSIGNAL);
+    let sent = retry_on_intr(send)?;
     io::Write::write_all(&mut &*stream, &bytes[sent..])
 }
 
@@ -31,8 +33,10 @@ pub(crate) fn receive(stream: &UnixStream, length: usize) -> io::Result<(Vec<u8>
     let mut bytes = vec![0; length];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let slices = &mut [IoSliceMut::new(&mut bytes)];
-    let received = rustix::net::recvmsg(stream, slices, &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let mut slices = [IoSliceMut::new(&mut bytes)];
+    // Where reading has a time limit, a process that is stopped and goes on is told of an interruption by that alone.
+    let receive = || rustix::net::recvmsg(stream, &mut slices, &mut ancillary, RecvFlags::CMSG_CLOEXEC);
+    let received = retry_on_intr(receive)?;
     let mut descriptors = Vec::new();
     for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(passed) = message {

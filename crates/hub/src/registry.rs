@@ -44,6 +44,8 @@ pub struct Summary {
     pub clients: Vec<String>,
     /// Those of them that only look on.
     pub observers: Vec<String>,
+    /// Whether the program goes on when the last one that drives leaves.
+    pub outlives: bool,
     pub nodes: usize,
     /// Its nodes, parents before their children. Empty if the hub that holds it does not tell.
     pub tree: Vec<NodeSummary>,

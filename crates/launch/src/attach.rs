@@ -71,6 +71,8 @@ struct Row {
     process: Option<Words>,
     address: Option<(Words, Way)>,
     core: Option<Words>,
+    /// How a program is started so that it can be debugged at an address, where it cannot be by its number.
+    listening: Option<&'static str>,
 }
 
 /// The request, and its arguments with `{name}` for each value, or `{'name'}` for one in a command of lldb's. A member whose
@@ -84,12 +86,14 @@ const ROWS: &[Row] = &[
         // Through an adapter of its own it would wait for ever.
         address: Some((("attach", "{}"), Way::Server)),
         core: None,
+        listening: None,
     },
     Row {
         adapter: "lldb",
         process: Some(("attach", r#"{"pid": "{pid}"}"#)),
         address: Some((("attach", r#"{"attachCommands": ["gdb-remote {host}:{port}"]}"#), Way::Engine)),
         core: Some(("attach", r#"{"coreFile": "{core}", "program": "{program}"}"#)),
+        listening: None,
     },
     Row {
         adapter: "codelldb",
@@ -102,44 +106,60 @@ const ROWS: &[Row] = &[
             "attach",
             r#"{"targetCreateCommands": ["target create --core {'core'} {'program'}"], "processCreateCommands": []}"#,
         )),
+        listening: None,
     },
     Row {
         adapter: "gdb",
         process: Some(("attach", r#"{"pid": "{pid}"}"#)),
         address: Some((("attach", r#"{"target": "{host}:{port}"}"#), Way::Engine)),
         core: Some(("attach", r#"{"coreFile": "{core}", "program": "{program}"}"#)),
+        listening: None,
     },
     Row {
         adapter: "cdt-gdb",
         process: Some(("attach", r#"{"processId": "{pid}"}"#)),
         address: None,
         core: None,
+        listening: None,
     },
     Row {
         adapter: "delve",
         process: Some(("attach", r#"{"mode": "local", "processId": "{pid}"}"#)),
         address: Some((("attach", r#"{"mode": "remote"}"#), Way::Server)),
         core: Some(("launch", r#"{"mode": "core", "coreFilePath": "{core}", "program": "{program}"}"#)),
+        listening: None,
     },
     Row {
         adapter: "js-debug",
         process: Some(("attach", r#"{"processId": "{pid}"}"#)),
         address: Some((("attach", r#"{"address": "{host}", "port": "{port}"}"#), Way::Engine)),
         core: None,
+        listening: None,
     },
-    Row { adapter: "rdbg", process: None, address: Some((("attach", "{}"), Way::Server)), core: None },
+    Row {
+        adapter: "rdbg",
+        process: None,
+        address: Some((("attach", "{}"), Way::Server)),
+        core: None,
+        listening: Some("rdbg --open --nonstop --host 127.0.0.1 --port 12345 FILE.rb"),
+    },
     Row {
         adapter: "netcoredbg",
         process: Some(("attach", r#"{"processId": "{pid}"}"#)),
         address: None,
         core: None,
+        listening: None,
     },
     Row {
         adapter: "jdi",
         process: None,
         address: Some((("attach", r#"{"host": "{host}", "port": "{port}"}"#), Way::Engine)),
         core: None,
+        listening: Some(
+            "java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:12345 CLASS",
+        ),
     },
+    Row { adapter: "perl", process: None, address: None, core: None, listening: None },
 ];
 
 /// The words of an adapter of the catalog for what is to be debugged.
@@ -152,6 +172,18 @@ pub fn telling(adapter: &str, object: &Object) -> Result<Telling, Failure> {
             Object::Core { .. } => row.core.is_some(),
         };
         words.ok_or_else(|| {
+            let rest = match (object, row) {
+                (Object::Process(_), Some(Row { listening: Some(how), .. })) => {
+                    Some(format!("only one that listens: start it as `{how}` and attach to that address."))
+                }
+                (_, Some(Row { process: None, address: None, core: None, .. })) => {
+                    Some("only what it starts itself.".to_owned())
+                }
+                _ => None,
+            };
+            if let Some(rest) = rest {
+                return Failure::said(format!("{adapter} cannot debug {what}, {rest}"));
+            }
             let able: Vec<_> = ROWS.iter().filter(able).map(|row| row.adapter).collect();
             Failure::said(format!(
                 "{adapter} cannot debug {what}; these can: {}. Choose one by --type.",

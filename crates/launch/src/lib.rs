@@ -8,6 +8,7 @@ mod build;
 mod by_port;
 mod cache;
 mod choice;
+mod command;
 pub mod core_file;
 mod editor;
 mod environment;
@@ -23,6 +24,7 @@ mod tool;
 mod variables;
 mod workshop;
 
+pub use command::{Meant, is_go_test, meant, module, of_go_tests};
 pub use failure::Failure;
 pub use listing::{Listing, Runnable, request_of, runnable, types_of};
 pub use prepare::{needs_nothing, prepare};

@@ -12,7 +12,7 @@ use crate::editor::{Editor, Found};
 use crate::failure::Failure;
 use crate::variables::Surroundings;
 use crate::workshop::Workshop;
-use crate::{by_port, environment, fitting, project, python, tasks};
+use crate::{by_port, command, environment, fitting, project, python, tasks};
 
 /// The type under which the catalog has the adapter that starts several.
 const GROUP: &str = "group";
@@ -161,6 +161,12 @@ async fn carry_out(
                     changes.remove(key);
                 }
             }
+            let said = given.get("args").and_then(Value::as_array).filter(|_| is_go_test);
+            if let Some(said) = said.filter(|_| !changes.contains_key("args")) {
+                let words: Vec<String> =
+                    said.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
+                changes.insert("args".to_owned(), command::of_go_tests(&words).into());
+            }
             if !changes.contains_key("program") {
                 // The folder that was named is no program.
                 changes.insert("program".to_owned(), Value::Null);
@@ -175,7 +181,9 @@ async fn carry_out(
             let wanted = given.get("cargo").cloned().unwrap_or_default();
             let cwd = wanted["cwd"].as_str().or_else(|| given.get("cwd").and_then(Value::as_str));
             let cwd = workshop.context.cwd.join(cwd.unwrap_or_default());
-            let built = cargo::by_arguments(&wanted, &cwd, workshop).await?;
+            let words = given.get("args").and_then(Value::as_array).into_iter().flatten();
+            let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+            let built = cargo::by_arguments(&wanted, &words, &cwd, workshop).await?;
             let mut changes = build::program(&built);
             changes.insert("cargo".to_owned(), Value::Null);
             Ok(Some(changes))

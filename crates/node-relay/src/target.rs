@@ -24,6 +24,7 @@ const WALK: Duration = Duration::from_secs(5);
 const PAUSE: &[u8] = br#""method":"Debugger.pause""#;
 /// How js-debug walks on from a pause. Steps of any other kind are somebody's own.
 const STEP: &[u8] = br#""method":"Debugger.stepInto""#;
+const TO_WORKER: &[u8] = br#""method":"NodeWorker.sendMessageToWorker""#;
 const LONGEST_ORDER: usize = 256;
 /// No debugger counts so far.
 const IDLE_IDS: [u32; 2] = [2_000_000_000, 2_000_000_001];
@@ -255,7 +256,27 @@ fn locked(stream: &Mutex<Quick>) -> MutexGuard<'_, Quick> {
 }
 
 fn said(stream: &Mutex<Quick>, words: &[u8]) -> io::Result<()> {
-    locked(stream).write_all(&text(words))
+    locked(stream).write_all(&text(&for_worker(words).unwrap_or_else(|| words.into())))
+}
+
+/// What is said to a worker, a text inside of a message, in ASCII alone: Node.js loses the other letters on the way, and the
+/// worker, which understands nothing then, would wait for ever to be let run. None if it can stay as it is.
+fn for_worker(words: &[u8]) -> Option<Vec<u8>> {
+    let is_for_worker = || words.windows(TO_WORKER.len()).any(|part| part == TO_WORKER);
+    if words.is_ascii() || !is_for_worker() {
+        return None;
+    }
+    let mut escaped = String::with_capacity(words.len() * 2);
+    for letter in std::str::from_utf8(words).ok()?.chars() {
+        match letter.is_ascii() {
+            true => escaped.push(letter),
+            false => {
+                let units = letter.encode_utf16(&mut [0; 2]).to_vec();
+                escaped.extend(units.iter().map(|unit| format!("\\\\u{unit:04x}")));
+            }
+        }
+    }
+    Some(escaped.into_bytes())
 }
 
 impl Said {
@@ -331,6 +352,23 @@ impl Iterator for Words {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worker_is_told_in_ascii_what_its_process_is_told_as_it_is() {
+        let inside = serde_json::json!({"id": 1, "params": {"url": "wörk 😀.js", "quoted": "\"ö\\"}});
+        let params = serde_json::json!({"message": inside.to_string(), "sessionId": "1"});
+        let message = |method: &str| {
+            serde_json::json!({"id": 7, "method": method, "params": params}).to_string().into_bytes()
+        };
+        let told = for_worker(&message("NodeWorker.sendMessageToWorker")).unwrap();
+        assert!(told.is_ascii());
+        let told: serde_json::Value = serde_json::from_slice(&told).unwrap();
+        let heard = told["params"]["message"].as_str().unwrap();
+        assert!(heard.is_ascii(), "{heard}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(heard).unwrap(), inside);
+        assert_eq!(for_worker(&message("Runtime.evaluate")), None);
+        assert_eq!(for_worker(br#"{"method":"NodeWorker.sendMessageToWorker"}"#), None);
+    }
 
     #[test]
     fn addresses_are_read() {

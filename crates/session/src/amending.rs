@@ -6,7 +6,7 @@
 
 use breakroom_dap::json::removal;
 use breakroom_dap::{Edit, Json, Message};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use smallvec::SmallVec;
 
 use crate::facts::{Amendments, DefaultsWhen};
@@ -32,11 +32,12 @@ pub(crate) fn amended(message: &Message, amendments: &Amendments) -> SmallVec<[E
         when.arguments.keys().any(|key| arguments.get(key).is_none())
             && when.fits.0(arguments.str("program").as_deref())
     };
-    let for_it = amendments.defaults_when.iter().filter(fits).flat_map(|when| &when.arguments);
-    for (key, value) in amendments.defaults.iter().chain(for_it) {
-        if arguments.get(key).is_none() {
-            add(key, value);
-        }
+    let mut defaults = amendments.defaults.clone();
+    for when in amendments.defaults_when.iter().filter(fits) {
+        when.arguments.iter().for_each(|(key, value)| join(&mut defaults, key, value));
+    }
+    for (key, value) in defaults.iter().filter(|(key, _)| arguments.get(key).is_none()) {
+        add(key, value);
     }
     let key = amendments.args_line.as_ref().filter(|key| arguments.get(key).is_none());
     if let Some((key, args)) = key.zip(arguments.get("args").filter(|args| args.is_array())) {
@@ -76,6 +77,15 @@ pub(crate) fn amended(message: &Message, amendments: &Amendments) -> SmallVec<[E
         edits.push(Edit::text(inside..inside, missing));
     }
     edits
+}
+
+/// A program of two languages is given the commands for both.
+fn join(defaults: &mut Map<String, Value>, key: &str, value: &Value) {
+    match (defaults.get_mut(key), value) {
+        (Some(Value::Array(there)), Value::Array(more)) => there.extend_from_slice(more),
+        (Some(_), _) => {}
+        (None, value) => drop(defaults.insert(key.to_owned(), value.clone())),
+    }
 }
 
 /// A line that a shell takes for these arguments. What is no text is there as it is written: a port is often a number.
@@ -150,6 +160,23 @@ mod tests {
             (r#"{"pid":1}"#, json!({"pid": 1, "run": ["x"]})),
         ] {
             assert_eq!(start("launch", said, &amendments), told, "{said}");
+        }
+    }
+
+    #[test]
+    fn commands_for_several_kinds_of_programs_are_all_told() {
+        let when = |run: &'static str| {
+            let fits = Fits(Arc::new(move |program| program.is_none_or(|program| program.contains(run))));
+            DefaultsWhen { fits, arguments: json!({"run": [run]}).as_object().unwrap().clone() }
+        };
+        let defaults = json!({"run": ["x"]}).as_object().unwrap().clone();
+        let defaults_when = vec![when("a"), when("b")];
+        let amendments = Amendments { defaults, defaults_when, ..Amendments::default() };
+        for (program, run) in
+            [("ab", json!(["x", "a", "b"])), ("b", json!(["x", "b"])), ("none", json!(["x"]))]
+        {
+            let said = json!({"program": program}).to_string();
+            assert_eq!(start("launch", &said, &amendments)["run"], run, "{program}");
         }
     }
 

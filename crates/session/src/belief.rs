@@ -2,7 +2,7 @@
 //!
 //! It is kept so that nobody is told twice that something runs, and nobody is left believing that it does not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Seems {
@@ -16,11 +16,14 @@ pub(crate) struct Belief {
     /// What every thread does that is not in `known`.
     others: Seems,
     known: BTreeMap<i64, Seems>,
+    /// Those of whose own stops it was told.
+    stops: BTreeSet<i64>,
 }
 
 impl Belief {
     /// It was told of a stop. One without a thread stops everything.
     pub fn stopped(&mut self, thread: Option<i64>, all: bool) {
+        self.stops.extend(thread);
         match thread {
             Some(thread) if !all => {
                 self.known.insert(thread, Seems::Stopped);
@@ -37,6 +40,7 @@ impl Belief {
         match thread {
             Some(thread) if !all => {
                 let otherwise = self.is_stopped(Some(thread));
+                self.stops.remove(&thread);
                 self.known.insert(thread, Seems::Running);
                 otherwise
             }
@@ -59,8 +63,14 @@ impl Belief {
         self.known.keys().copied().collect()
     }
 
+    /// Those of whose own stops it was told, and not that they run.
+    pub fn stops(&self) -> Vec<i64> {
+        self.stops.iter().copied().collect()
+    }
+
     pub fn exited(&mut self, thread: i64) {
         self.known.remove(&thread);
+        self.stops.remove(&thread);
     }
 }
 

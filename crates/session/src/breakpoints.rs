@@ -3,7 +3,7 @@
 //! Who wants what, and what an engine is told, the ledger alone knows; here are the messages.
 
 use breakroom_dap::{Edit, Json, Message, event_with, response_with};
-use breakroom_habits::FunctionOrder;
+use breakroom_habits::{Children, FunctionAnswers, FunctionOrder};
 use bytes::Bytes;
 use serde_json::{Value, json};
 use smallvec::SmallVec;
@@ -28,6 +28,9 @@ const LISTS: [(&str, ShelfId); 3] = [
     ("setInstructionBreakpoints", ShelfId::Instructions),
     ("setDataBreakpoints", ShelfId::Data),
 ];
+
+/// Why nothing is known of a function breakpoint that its engine calls verified.
+const BY_NAME: &str = "it is bound by its name when it is called";
 
 impl Session {
     pub(crate) fn set_breakpoints(
@@ -292,31 +295,44 @@ impl Session {
     /// `breakroom/breakpoints`: everybody's, with their owners and what is known of each.
     pub(crate) fn list_breakpoints(&mut self, client: ClientId, seq: FromClient) {
         let parsed = |raw: &[u8]| serde_json::from_slice::<Value>(raw).unwrap_or_default();
-        let list = self.ledger.all().map(|Listed { owner, number, raw, source, truth, hits }| {
-            let mut entry = parsed(&raw);
-            let (state, reason, line) = match truth {
-                Truth::Pending => ("pending", None, None),
-                Truth::Verified => ("verified", None, None),
-                Truth::Moved { line } => ("moved", None, Some(line)),
-                Truth::Rejected { reason } => ("rejected", Some(reason), None),
-            };
-            entry["id"] = json!(number);
-            entry["owner"] = json!(self.name_of(owner));
-            entry["own"] = json!(owner == client);
-            entry["state"] = json!(state);
-            entry["hits"] = json!(hits);
-            if let Some(source) = source.and_then(Json::raw) {
-                entry["source"] = parsed(source);
-            }
-            if let Some(reason) = reason {
-                entry["reason"] = json!(reason);
-            }
-            if let Some(line) = line {
-                entry["actualLine"] = json!(line);
-            }
-            entry
-        });
-        let body = json!({"breakpoints": list.collect::<Vec<_>>()});
+        let unchecked = |node: &Node| node.facts.breakpoints.functions == FunctionAnswers::Unchecked;
+        let is_unchecked = |node: &NodeId| self.nodes.get(node).is_some_and(unchecked);
+        let list =
+            self.ledger.all().map(|Listed { owner, number, raw, source, truth, verified_by, hits }| {
+                let mut entry = parsed(&raw);
+                let is_function = source.is_none() && entry["name"].is_string();
+                let (state, reason, line) = match truth {
+                    // One that has looked for it is enough.
+                    Truth::Verified if is_function && hits == 0 && verified_by.iter().all(is_unchecked) => {
+                        ("pending", Some(BY_NAME.to_owned()), None)
+                    }
+                    Truth::Pending => ("pending", None, None),
+                    Truth::Verified => ("verified", None, None),
+                    Truth::Moved { line } => ("moved", None, Some(line)),
+                    Truth::Rejected { reason } => ("rejected", Some(reason), None),
+                };
+                entry["id"] = json!(number);
+                entry["owner"] = json!(self.name_of(owner));
+                entry["own"] = json!(owner == client);
+                entry["state"] = json!(state);
+                entry["hits"] = json!(hits);
+                if let Some(source) = source.and_then(Json::raw) {
+                    entry["source"] = parsed(source);
+                }
+                if let Some(reason) = reason {
+                    entry["reason"] = json!(reason);
+                }
+                if let Some(line) = line {
+                    entry["actualLine"] = json!(line);
+                }
+                entry
+            });
+        let mut body = json!({"breakpoints": list.collect::<Vec<_>>()});
+        let root = self.root.and_then(|root| self.nodes.get(&root));
+        // Why one may never be hit.
+        if root.is_some_and(|root| root.facts.running.children == Children::RunFreely) {
+            body["children"] = json!("run-freely");
+        }
         let message = breakroom_dap::response(seq.0, "breakroom/breakpoints", Some(body));
         let Some(asker) = self.clients.get_mut(&client) else { return };
         let body = message.payload();

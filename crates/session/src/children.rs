@@ -141,6 +141,7 @@ impl Session {
         let (request, has_breakpoints) = (request.clone(), !node.coordinates() && !node.is_let_run());
         self.send_start(id, request, Purpose::StartChild);
         if has_breakpoints {
+            self.admit_to_properties(id);
             self.admit_to_breakpoints(id);
         }
         self.prepare_childs_entry(id);

@@ -19,6 +19,8 @@ pub struct Description {
     pub clients: Vec<String>,
     /// Those of them that only look on.
     pub observers: Vec<String>,
+    /// Whether the program goes on when the last one that drives leaves.
+    pub outlives: bool,
     pub nodes: usize,
     /// Every node there is, parents before their children.
     pub tree: Vec<NodeDescription>,
@@ -58,6 +60,7 @@ impl Session {
             engine: root.map(|node| node.name().to_owned()),
             clients: self.clients.values().map(name).collect(),
             observers: self.clients.values().filter(observes).map(name).collect(),
+            outlives: self.program_outlives(),
             nodes: self.nodes.values().filter(alive).count(),
             tree: self.tree(),
         }

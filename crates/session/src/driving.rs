@@ -7,9 +7,11 @@ use breakroom_dap::{Message, event};
 use serde_json::json;
 use smallvec::SmallVec;
 
+use crate::commands::Pace;
+use crate::company::Events;
 use crate::flat::{self, Knows};
 use crate::ids::{ClientId, NodeId};
-use crate::node::Hushed;
+use crate::node::{Hushed, Resumes};
 use crate::session::Session;
 
 impl Session {
@@ -44,9 +46,14 @@ impl Session {
 
     /// The engine agreed to a resume. A stop that overtook its answer told of it already; then only those threads are
     /// news that still run.
-    pub(crate) fn on_resumed(&mut self, node: NodeId, by: ClientId, thread: Option<i64>, all: bool) {
+    pub(crate) fn on_resumed(&mut self, node: NodeId, by: ClientId, resumes: Resumes, all: bool) {
+        let Resumes { thread, pace, .. } = resumes;
         let Some(known) = self.nodes.get(&node) else { return };
         let overtaken = if all { known.threads.any_stopped() } else { known.threads.is_stopped(thread) };
+        if all && pace == Pace::Free {
+            self.tell_crossed(node, by, thread);
+        }
+        let Some(known) = self.nodes.get(&node) else { return };
         match (overtaken, all) {
             (false, _) => self.tell_resumed(node, by, thread, all),
             (true, false) => {}
@@ -56,6 +63,25 @@ impl Session {
                 let went_on: Vec<_> = named.into_iter().filter(runs).collect();
                 went_on.into_iter().for_each(|thread| self.tell_resumed(node, by, Some(thread), false));
             }
+        }
+    }
+
+    /// Threads that stopped before the request came have gone on with the one that it names, and whoever asked may not have
+    /// heard of them by then. From the answer alone it could not tell their stops from those that came since.
+    fn tell_crossed(&mut self, node: NodeId, by: ClientId, resumed: Option<i64>) {
+        let several = self.sees_several(by);
+        let Some(known) = self.nodes.get(&node) else { return };
+        let Some(client) = self.clients.get_mut(&by) else { return };
+        if several || client.manners.events != Events::OfTheHubToo {
+            return;
+        }
+        let belief = client.belief(node);
+        let has_gone_on = |other: &i64| Some(*other) != resumed && !known.threads.is_stopped(Some(*other));
+        for thread in belief.stops().into_iter().filter(has_gone_on).collect::<Vec<_>>() {
+            let Some(client) = self.clients.get_mut(&by) else { return };
+            client.belief(node).running(Some(thread), false);
+            let body = json!({"threadId": thread, "allThreadsContinued": false});
+            self.tell_one(by, "continued", &event("continued", Some(body)), SmallVec::new());
         }
     }
 

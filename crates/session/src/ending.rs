@@ -24,6 +24,7 @@ use crate::io::{Effect, NodeEnd};
 use crate::journal::Entry;
 use crate::launch::{Launch, Start};
 use crate::node::{Lane, Node, Pending, Phase, Purpose, Then};
+use crate::panics::found;
 use crate::restarting::Restart;
 use crate::session::Session;
 
@@ -114,7 +115,8 @@ impl Session {
         let children = wished.or(said);
         let purpose =
             Purpose::Client { client, seq, life: crate::threads::Life::Session, then: Then::Nothing };
-        self.ask_to_end(message, purpose, children, Next::End { debuggee, patience: patience(wished) });
+        let patience = patience(wished.or(lives.then_some(Fate::Lives)));
+        self.ask_to_end(message, purpose, children, Next::End { debuggee, patience });
         Ok(())
     }
 
@@ -355,6 +357,8 @@ impl Session {
         let has_told_all = node.farewell.is_over() && !launch_failed;
         let expected = matches!(node.phase, Phase::Ending);
         let why = obituary(&name, end);
+        let failure = found(&node.facts.ending.failure, &end.stderr).filter(|_| !end.clean);
+        let failure = failure.map(|words| format!("{name} itself failed, and the program with it: {words}"));
         if node.is_child() {
             self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone() });
             return self.on_child_ended(id, end, &why);
@@ -384,7 +388,9 @@ impl Session {
         }
         // lldb-dap 19 may crash when all is over. Its last words are in the journal then.
         let matters = lives || !has_told_all;
-        if matters && !expected && !end.clean && !self.is_programs_end(id, end) {
+        let is_healthy = failure.is_none() && (end.clean || self.is_programs_end(id, end));
+        if matters && !expected && !is_healthy {
+            let why = failure.as_ref().unwrap_or(&why);
             let data = json!({"engineEnded": why});
             let body = json!({"category": "stderr", "output": format!("breakroom: {why}\n"), "data": data});
             self.tell("output", &event("output", Some(body)), &SmallVec::new());

@@ -34,6 +34,19 @@ pub struct EngineFacts {
     pub chatter: Vec<String>,
     /// Names that it gives to a process of which it knows none: that is called as whoever attached to it said.
     pub unnamed: Vec<String>,
+    pub remark: Remark,
+}
+
+/// What everybody is to know of a program that is launched, at once, if anything.
+#[derive(Clone, Default)]
+pub struct Remark(pub Option<Arc<About>>);
+
+type About = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+impl std::fmt::Debug for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("Remark")
+    }
 }
 
 /// What an engine needs of a `launch` or `attach` that its client cannot know.

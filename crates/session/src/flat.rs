@@ -116,6 +116,7 @@ pub(crate) fn stopped_with_others(thread: i64, label: &str) -> Told {
         "allThreadsStopped": false,
         "preserveFocusHint": true,
         "description": with_label("stopped with another thread", Some(label)),
+        "breakroom": {"with": "another"},
     });
     (event("stopped", Some(body)), Edits::new())
 }

@@ -42,8 +42,8 @@ pub(crate) struct Judgement {
 /// What has been found out.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// Who wants the stop, and under which number.
-    pub wanted: Vec<(ClientId, i64)>,
+    /// Who wants each of the stops, and under which number.
+    pub wanted: Vec<Vec<(ClientId, i64)>>,
     pub logs: Vec<String>,
     pub trouble: Option<Trouble>,
     /// The source of the frame that stopped, as the engine wrote it, and its line.
@@ -54,6 +54,11 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Whether anybody wants one of the stops.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.iter().any(|wanted| !wanted.is_empty())
+    }
+
     /// Nobody wants the stop, but a step cannot go on from it.
     pub fn under_way(&mut self) {
         self.trouble.get_or_insert(Trouble::Because("a step was under way".to_owned()));
@@ -101,7 +106,7 @@ impl Judgement {
             stops: vec![stop],
             resumer,
             held: VecDeque::new(),
-            findings: Findings::default(),
+            findings: Findings { wanted: vec![Vec::new()], ..Findings::default() },
             closing: None,
             begins: None,
             leaving: None,
@@ -137,6 +142,7 @@ impl Judgement {
     /// Judges one more stop that came with the first.
     pub fn and(&mut self, stop: Message) {
         self.stops.push(stop);
+        self.findings.wanted.push(Vec::new());
         self.stage = Stage::Place;
     }
 
@@ -188,7 +194,7 @@ impl Judgement {
             None => Move::Decided,
             Some((Judge::Engine, owned)) => {
                 ledger.count_hit(owned.owner, owned.number);
-                self.findings.wanted.push((owned.owner, owned.number));
+                self.want(&owned);
                 self.proceed(ledger, habits)
             }
             Some((Judge::Hub, owned)) => match owned.terms.condition.clone() {
@@ -224,7 +230,7 @@ impl Judgement {
         match owned.terms.log.as_deref().map(pieces) {
             Some(pieces) => self.log(owned, String::new(), pieces.into(), ledger, habits),
             None => {
-                self.findings.wanted.push((owned.owner, owned.number));
+                self.want(&owned);
                 self.proceed(ledger, habits)
             }
         }
@@ -249,6 +255,12 @@ impl Judgement {
         }
         self.findings.logs.push(text);
         self.proceed(ledger, habits)
+    }
+
+    /// An owner wants the stop that is being judged. The others are not its breakpoint's.
+    fn want(&mut self, owned: &Owned) {
+        let last = self.findings.wanted.last_mut();
+        last.into_iter().for_each(|wanted| wanted.push((owned.owner, owned.number)));
     }
 
     fn trouble(&mut self, owner: ClientId, what: String) {
@@ -278,6 +290,6 @@ mod tests {
         let step = judgement.hit(vec![hit], &mut Ledger::default(), &habits);
         assert_eq!(step, Move::Evaluate("bool(items)".into()));
         assert_eq!(judgement.evaluated(Ok("True"), &mut Ledger::default(), &habits), Move::Decided);
-        assert_eq!(judgement.findings.wanted, [(ClientId(1), 1)]);
+        assert_eq!(judgement.findings.wanted, [[(ClientId(1), 1)]]);
     }
 }

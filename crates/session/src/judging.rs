@@ -24,13 +24,12 @@ use crate::paused::Pausing;
 use crate::session::Session;
 use crate::stepping;
 use crate::threads::ResumedBy;
+use crate::unnamed::StoppedAt;
 
 /// How long an engine may take to answer all questions about a stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// An engine that says more than this during one is not stopped.
 const MOST_HELD: usize = 4 << 20;
-/// The reasons for which the hub may let a program go on. Everything else somebody asked for.
-const BREAKPOINTS: [&str; 2] = ["breakpoint", "function breakpoint"];
 
 /// What becomes of a stop.
 #[derive(Debug)]
@@ -70,7 +69,7 @@ impl Session {
         let going = matches!(self.ending, Ending::No) && self.is_of_the_tree(node);
         let ids = self.named_ids(node, body);
         let is_vague = ids.len() < engine_ids(body).len();
-        let breakpoint = BREAKPOINTS.contains(&&*reason);
+        let breakpoint = StoppedAt::of(message).is_some();
         let forgets = self.cuts_step(node, &reason).is_some_and(|cut| cut.forget.is_some());
         if going && forgets {
             let trouble = (!breakpoint || forbidden.is_some()).then_some(Trouble::Unknown);
@@ -323,10 +322,12 @@ impl Session {
         }
         let ids = judgement.stops.last().map(|stop| self.named_ids(node, stop.payload())).unwrap_or_default();
         let mut hits = self.ledger.hit(node, &ids);
-        if hits.is_empty() && top.get("source").is_some() {
+        if hits.is_empty() {
+            hits = self.hits_at(node, judgement.stops.last().and_then(StoppedAt::of), top);
+        }
+        if hits.is_empty() && top.get("source").is_some() && self.goes_on_stopping(node) {
             let shelf: ShelfId = self.shelf(node, "setBreakpoints", Some(top));
-            hits = self.ledger.hit_at(node, &shelf, line);
-            if hits.is_empty() && self.goes_on_stopping(node) && self.ledger.left_at(node, &shelf, line) {
+            if self.ledger.left_at(node, &shelf, line) {
                 return Ok(Move::Decided);
             }
         }
@@ -347,12 +348,11 @@ impl Session {
             return self.close(node);
         };
         let Some(stop) = judgement.held.remove(at) else { return };
-        let body = stop.payload();
-        let reason = body.and_then(|body| body.str("reason")).unwrap_or_default().into_owned();
-        let Run { thread, all, .. } = Run::of(body);
+        let is_breakpoint = StoppedAt::of(&stop).is_some();
+        let Run { thread, all, .. } = Run::of(stop.payload());
         judgement.and(stop);
         known.threads.on_stopped(thread, all.unwrap_or(false));
-        match thread.filter(|_| BREAKPOINTS.contains(&&*reason)) {
+        match thread.filter(|_| is_breakpoint) {
             Some(thread) => self.ask_place(node, thread),
             None => self.conclude(node, Some(because("something else stopped the program too"))),
         }

@@ -386,6 +386,7 @@ impl Session {
         }
         self.answer(client, seq, "configurationDone", None);
         self.advance(client, Step::Configured);
+        self.root.into_iter().for_each(|root| self.ask_for_stop(root));
         Ok(())
     }
 
@@ -404,6 +405,7 @@ impl Session {
             let Some(node) = self.root() else { return };
             node.end_configuration(Purpose::Nobody);
         }
+        self.root.into_iter().for_each(|root| self.ask_for_stop(root));
     }
 }
 

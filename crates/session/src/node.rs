@@ -14,6 +14,7 @@ use breakroom_habits::BareHits;
 use serde_json::json;
 use smallvec::SmallVec;
 
+use crate::attached::{Leavable, Standing};
 use crate::core_file::Subject;
 use crate::entry::FirstStop;
 use crate::facts::{EngineFacts, Stdin};
@@ -25,6 +26,7 @@ use crate::judgement::Judgement;
 use crate::ledger::one_hit_less;
 use crate::numbers::Keep;
 use crate::panics::Panicking;
+use crate::passing::Passing;
 use crate::paths::Paths;
 use crate::paused::Pausing;
 use crate::picture::Picture;
@@ -35,6 +37,7 @@ use crate::stepping::Stepping;
 use crate::thread_numbers::ThreadNumbers;
 use crate::threads::{Life, Threads};
 use crate::tree::{Child, Lineage};
+use crate::unnamed::Unnamed;
 use lanes::{Asked, Lanes};
 pub(crate) use lanes::{Lane, Waiting};
 pub(crate) use pending::{Pending, Purpose, Resumes, Then};
@@ -71,8 +74,15 @@ pub(crate) struct Node {
     /// The step that the program is in the midst of, for an engine about whose steps something is to be known.
     pub stepping: Option<Stepping>,
     pub inside: Inside,
+    pub leavable: Leavable,
+    pub standing: Standing,
+    /// The thread that stopped last or that the engine is asked about behind that, if that is known.
+    pub seen: Option<i64>,
+    /// Stops at breakpoints that it did not name, and at which nobody has looked yet.
+    pub unnamed: Vec<Unnamed>,
     pub hushed: Hushed,
     pub pausing: Pausing,
+    pub passing: Passing,
     pub scopes: Scopes,
     pub entry: FirstStop,
     pub subject: Subject,
@@ -203,8 +213,10 @@ impl Node {
             last_words: VecDeque::new(),
             judgement: None,
             stepping: None,
+            unnamed: Vec::new(),
             hushed: Hushed::Nothing,
             pausing: Pausing::No,
+            passing: Passing::default(),
             scopes: Scopes::default(),
             entry: FirstStop::default(),
             subject: Subject::default(),
@@ -214,6 +226,9 @@ impl Node {
             farewell: Farewell::default(),
             panicking: Panicking::default(),
             inside: Inside::default(),
+            leavable: Leavable::default(),
+            standing: Standing::default(),
+            seen: None,
             stopped_by: None,
             unfinished: String::new(),
             hearing: Hearing::All,
@@ -264,6 +279,10 @@ impl Node {
     }
 
     pub fn push(&mut self, lane: Lane, mut waiting: Waiting) {
+        let asked = waiting.pending.as_ref().and_then(Pending::life).or(waiting.uses.last().copied());
+        if let Some(Life::Thread(thread, _)) = asked {
+            self.seen = Some(thread);
+        }
         waiting.edits.extend(self.thread_numbers.for_engine(&waiting.message));
         waiting.edits.extend(self.source_numbers.for_engine(&waiting.message));
         if self.is_child() {
@@ -316,6 +335,7 @@ impl Node {
             Phase::Ready { .. } => match (self.lanes.next_urgent(), &self.announced, self.gate) {
                 (Some(urgent), ..) => urgent,
                 (None, Announced::NotYet, Gate::UntilAnnounced) => return None,
+                (None, ..) if self.is_turning() => return None,
                 (None, ..) => self.lanes.next_normal()?,
             },
         };
@@ -346,7 +366,7 @@ impl Node {
                 self.questions.insert(self.last, Question { message, edits, uses, refused });
             }
             if let Purpose::Client { client, then: Then::Resumes(resumes), .. } = &mut pending.purpose {
-                let Resumes { thread, single, resume } = *resumes;
+                let Resumes { thread, single, resume, .. } = *resumes;
                 resumes.resume = self.threads.resume_is_sent(resume, thread, single, *client);
             }
             self.pending.insert(self.last, pending);

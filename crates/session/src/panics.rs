@@ -309,18 +309,26 @@ impl Panicking {
 
 /// Whether nothing is missing of what a program says like this: a line came behind the one that it begins with.
 fn is_whole(words: &DyingWords, said: &str) -> bool {
-    let begins = |line: &str| words.from.iter().any(|begin| line.contains(begin.as_str()));
+    let begins = |line: &str| begins(words, line);
     let behind = said.split_inclusive('\n').rev().take_while(|line| !begins(line));
     let whole = behind.filter(|line| line.ends_with('\n')).count() > 0;
     words.from.is_empty() || whole && said.lines().any(begins)
 }
 
+/// Whether these begin in a line. There may be anything in place of `{}`.
+fn begins(words: &DyingWords, line: &str) -> bool {
+    words.from.iter().any(|begin| {
+        let mut rest = Some(line);
+        begin.split("{}").for_each(|part| rest = rest.and_then(|rest| Some(rest.split_once(part)?.1)));
+        rest.is_some()
+    })
+}
+
 /// The last of what a program said that is of these, on one line.
-fn found(words: &DyingWords, said: &str) -> Option<String> {
+pub(crate) fn found(words: &DyingWords, said: &str) -> Option<String> {
     let lines: Vec<&str> = said.lines().collect();
-    let begins = |line: &&str| words.from.iter().any(|begin| line.contains(begin.as_str()));
     let ends = |line: &str| words.to.iter().any(|end| line.starts_with(end.as_str()));
-    let first = lines.iter().rposition(begins)?;
+    let first = lines.iter().rposition(|line| begins(words, line))?;
     let behind = lines.iter().skip(first + 1).take_while(|line| !ends(line));
     let parts = std::iter::once(&lines[first]).chain(behind).flat_map(|line| line.split_whitespace());
     let text = parts.collect::<Vec<_>>().join(" ");
@@ -342,6 +350,9 @@ mod tests {
         assert_eq!(found(&words, said).unwrap(), "thread 'b' panicked at b.rs:3:4: new text");
         assert_eq!(found(&words, "nothing of it\n"), None);
         assert_eq!(found(&DyingWords::default(), said), None);
+        let parts = DyingWords { from: owned(&["thread {} panicked at b"]), to: owned(&["note: "]) };
+        assert_eq!(found(&parts, said).unwrap(), "thread 'b' panicked at b.rs:3:4: new text");
+        assert_eq!(found(&parts, "panicked at b.rs by thread 'b'\n"), None);
     }
 
     #[test]

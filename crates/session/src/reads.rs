@@ -82,6 +82,16 @@ impl Reads {
         Ask::Engine(read)
     }
 
+    /// Whether it asks for a stack from its top on.
+    pub fn asks_for_top(&self, read: Read) -> bool {
+        let question = self.under_way.get(&read).map(|under_way| &under_way.question);
+        question.is_some_and(|question| {
+            let arguments = Json::first(question.arguments.as_bytes());
+            let start = arguments.and_then(|arguments| arguments.i64("startFrame"));
+            &*question.command == "stackTrace" && start.is_none_or(|start| start <= 0)
+        })
+    }
+
     /// The engine answered; says who else waits. A failure is an answer for them, but not for whoever asks later.
     pub fn answered(&mut self, read: Read, message: &Message, success: bool) -> (Vec<Asker>, Option<i64>) {
         let Some(UnderWay { question, waiting }) = self.under_way.remove(&read) else {

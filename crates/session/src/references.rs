@@ -113,7 +113,7 @@ impl Session {
                 if pace == Pace::Step {
                     node.threads.is_step(thread, resume);
                 }
-                Ok(Some(Resumes { thread, single, resume }))
+                Ok(Some(Resumes { thread, single, pace, resume }))
             }
             Err(by) => Err(self.resumed_by(by)),
         }

@@ -69,6 +69,12 @@ impl Session {
             }
             Purpose::StepBegins => self.on_step_begins(node, message.payload().filter(|_| success)),
             Purpose::Inside { thread } => self.on_inside(node, thread, message.payload().filter(|_| success)),
+            Purpose::Leavable { thread } => {
+                let body = message.payload().filter(|_| success);
+                self.on_leavable(node, thread, &pending.command, body);
+            }
+            Purpose::Standing { attach } => self.on_standing(node, attach),
+            Purpose::Unnamed(at) => self.count_unnamed(node, at, message.payload().filter(|_| success)),
             Purpose::GoOn { stops, by } => self.on_went_on(node, &stops, by, &message, success),
             Purpose::Shelf(shelf) => self.on_shelf_answered(node, shelf, &message, success),
             Purpose::Functions { names, telling } => {
@@ -89,7 +95,10 @@ impl Session {
                         self.on_resume_answered(node, client, resumes, &message, success);
                         (Vec::new(), None)
                     }
-                    Then::Serves(read) => self.reads.answered(read, &message, success),
+                    Then::Serves(read) => {
+                        self.look_at_unnamed(node, life, read, message.payload().filter(|_| success));
+                        self.reads.answered(read, &message, success)
+                    }
                     Then::Restarts(asked) => {
                         if success {
                             self.on_restarted(node, asked);
@@ -194,7 +203,7 @@ impl Session {
         if success {
             let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
             known.threads.commit_resume(resumes.thread, all, resumes.resume);
-            self.on_resumed(node, client, resumes.thread, all);
+            self.on_resumed(node, client, resumes, all);
         } else {
             known.threads.abort_resume(resumes.resume);
         }

@@ -86,11 +86,17 @@ impl Session {
             | "setInstructionBreakpoints"
             | "setDataBreakpoints" => self.set_breakpoints(client, seq, command, message),
             "setExceptionBreakpoints" => self.set_exceptions(client, seq, message),
+            "setDebuggerProperty" => self.set_properties(client, seq, message),
             "breakroom/breakpoints" => {
                 self.list_breakpoints(client, seq);
                 Ok(())
             }
+            "breakroom/environment" => {
+                self.tell_environment(client, seq, command);
+                Ok(())
+            }
             "breakroom/focus" => self.focus(client, seq, message.payload()),
+            "breakroom/pass" => self.pass(client, seq, message.payload()),
             "breakroom/input" => self.give_input(client, seq, message),
             _ if command.starts_with("breakroom/") => self.ask_hub(client, seq, command, message.payload()),
             _ => self.forward(client, seq, command, message),
@@ -148,6 +154,7 @@ impl Session {
         let then = if let Some(Kind::Resumes(pace)) = Known::of(command).map(|known| known.kind) {
             let resumes = self.begin_resume(node, client, resolved.life, pace, Run::of(message.payload()))?;
             self.note_step(node, command, pace, resumes);
+            self.ask_unnamed(node);
             resolved.edits.extend(self.leave_inside(node, command, &message));
             resumes.map_or(Then::Nothing, Then::Resumes)
         } else if let Some(question) = self.question(node, command, &resolved, &message) {

@@ -197,6 +197,7 @@ impl Session {
     pub(crate) fn on_restarted(&mut self, node: NodeId, asked: Epoch) {
         self.ledger.count_anew();
         if let Some(known) = self.nodes.get_mut(&node) {
+            known.unnamed.clear();
             if matches!(known.farewell, Farewell::Exited | Farewell::Foretold(_)) {
                 known.farewell = Farewell::Nothing;
             }
@@ -297,6 +298,7 @@ impl Session {
 
     /// What the new engine is told as soon as it says that it can be configured.
     fn configure_from_ledger(&mut self, new: NodeId, configures: bool) {
+        self.renew_properties();
         self.renew_breakpoints();
         if let Some(node) = self.nodes.get_mut(&new).filter(|_| configures) {
             node.end_configuration(Purpose::Nobody);

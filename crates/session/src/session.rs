@@ -30,6 +30,7 @@ use crate::paths::{Finder, Paths};
 use crate::picture::Told;
 use crate::preparing::Wording;
 use crate::progress;
+use crate::properties::Properties;
 use crate::reads::Reads;
 use crate::restarting::Restart;
 use crate::tidy;
@@ -117,6 +118,8 @@ pub struct Session {
     pub(crate) wording: Wording,
     /// What the last engine said it can do, as the clients know it.
     pub(crate) last_capabilities: Option<Vec<u8>>,
+    /// What every engine is told about itself.
+    pub(crate) properties: Properties,
     /// Clients that were lost and may come back.
     pub(crate) lost: Vec<Lost>,
     pub(crate) attendance: Attendance,
@@ -172,6 +175,7 @@ impl Session {
             launched: None,
             wording: Wording::default(),
             last_capabilities: None,
+            properties: Properties::new(),
             lost: Vec::new(),
             attendance: Attendance::default(),
             on_last_leave: LastLeave::default(),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use breakroom_dap::{Edit, Json, Message, request};
+use breakroom_dap::{Edit, Json, Message, event, request};
 use breakroom_habits::Part;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
@@ -119,12 +119,16 @@ impl Session {
         if node.has_own_engine() {
             edits = amended(&message, &node.facts.amendments);
             edits.extend(self.begin_entry(id, Start::of(command), &message));
+            if Start::of(command) == Start::Attach {
+                edits.extend(self.connect_only(id, &message, &edits));
+            }
         }
         let pending = Pending { command: command.into(), purpose };
         self.note_core_file(id, &message);
         match Start::of(command) {
             Start::Attach => self.withdraw_input(id),
             Start::Launch => {
+                self.remark_on(id, &message);
                 self.guard_programs(id);
                 match self.reads_nothing(id) {
                     true => self.withdraw_input(id),
@@ -135,6 +139,15 @@ impl Session {
         if let Some(node) = self.nodes.get_mut(&id) {
             node.push_first(Waiting::new(message, edits, Some(pending)));
         }
+    }
+
+    /// Says what is known of a program before it runs, and no engine says.
+    fn remark_on(&mut self, id: NodeId, launch: &Message) {
+        let Some(about) = self.nodes.get(&id).and_then(|node| node.facts.remark.0.clone()) else { return };
+        let program = launch.payload().and_then(|arguments| arguments.str("program"));
+        let Some(said) = program.and_then(|program| about(&program)) else { return };
+        let body = json!({"category": "console", "output": format!("breakroom: {said}\n")});
+        self.tell("output", &event("output", Some(body)), &SmallVec::new());
     }
 
     /// Answers every client that waits for the capabilities, with the engine's own answer.

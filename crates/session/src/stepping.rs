@@ -7,7 +7,7 @@
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Json, Message, request};
-use breakroom_habits::CutSteps;
+use breakroom_habits::{CutSteps, Steps};
 use serde_json::json;
 use smallvec::SmallVec;
 
@@ -89,7 +89,7 @@ impl Stepping {
         judgement.findings.frame?;
         let Judgement { stops, findings, closing, .. } = judgement;
         let thread = stops.last().and_then(|stop| Run::of(stop.payload()).thread);
-        let unwanted = findings.wanted.is_empty() && findings.trouble.is_none();
+        let unwanted = !findings.is_wanted() && findings.trouble.is_none();
         let closed = match &cut.kept {
             _ if !unwanted => Closing::Told,
             _ if self.ends_at(thread, findings.depth) => Closing::Ends,
@@ -125,17 +125,20 @@ impl Session {
         let Some(known) = self.nodes.get_mut(&node) else { return };
         known.stepping = None;
         let Some(Resumes { thread, .. }) = resumes.filter(|_| pace == Pace::Step) else { return };
-        let Some(cut) = &known.facts.running.cut_steps else { return };
         let kind = match command {
             "stepIn" => StepKind::In,
             "next" => StepKind::Over,
             "stepOut" => StepKind::Out,
             _ => StepKind::Other,
         };
-        let measured = kind == StepKind::Over || kind == StepKind::Out && cut.led_out;
-        known.stepping = Some(Stepping { thread, kind, depth: None, leader: Leader::Engine });
+        let cut = known.facts.running.cut_steps.as_ref();
+        let measured = cut.is_some_and(|cut| kind == StepKind::Over || kind == StepKind::Out && cut.led_out);
+        // What is asked again goes before the step.
+        let unseen = known.seen != thread || known.asks_again_at().is_some();
+        let turned = known.facts.running.steps == Steps::OfTheSeen && unseen;
+        known.stepping = cut.map(|_| Stepping { thread, kind, depth: None, leader: Leader::Engine });
         // Nobody else needs it, and a stack may be long.
-        if let Some(thread) = thread.filter(|_| judges && measured) {
+        if let Some(thread) = thread.filter(|_| judges && measured || turned) {
             let message = request("stackTrace", json!({"threadId": thread}));
             let pending = Pending { command: "stackTrace".into(), purpose: Purpose::StepBegins };
             let mut waiting = Waiting::new(message, SmallVec::new(), Some(pending));

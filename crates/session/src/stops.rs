@@ -7,12 +7,13 @@ use breakroom_dap::{Edit, Message, references};
 use serde_json::json;
 use smallvec::SmallVec;
 
+use crate::attached::Standing;
 use crate::flat;
 use crate::gathering::with_label;
 use crate::ids::{ClientId, NOBODY, NodeId};
 use crate::judgement::Trouble;
 use crate::judging::Fate;
-use crate::ledger::Judge;
+use crate::ledger::{Hit, Judge};
 use crate::node::Hushed;
 use crate::paused::Pausing;
 use crate::session::Session;
@@ -20,13 +21,15 @@ use crate::session::Session;
 type Edits = SmallVec<[Edit; 2]>;
 
 /// Whose doing a stop is.
-#[derive(Debug, Clone, Copy)]
-struct Cause<'a> {
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cause<'a> {
     /// Who let the program run to it.
-    resumer: Option<ClientId>,
+    pub resumer: Option<ClientId>,
     /// Whose breakpoints it hit, and under which numbers.
-    wanted: &'a [(ClientId, i64)],
-    trouble: Option<&'a Trouble>,
+    pub wanted: &'a [(ClientId, i64)],
+    /// The same of all stops that are told with it: nobody goes on from one of them alone.
+    pub together: &'a [(ClientId, i64)],
+    pub trouble: Option<&'a Trouble>,
 }
 
 impl Session {
@@ -46,7 +49,12 @@ impl Session {
             self.tell_resumed(node, by, thread, all);
         }
         if let Some(known) = self.nodes.get_mut(&node) {
+            if !known.threads.any_stopped() {
+                known.passing.is_over();
+            }
             known.threads.on_stopped(thread, all);
+            known.seen = thread.or(known.seen);
+            known.standing = Standing::Told;
         }
         self.forget_ended_references();
         let leaving = self.leaves(node, message);
@@ -56,8 +64,13 @@ impl Session {
             None => self.take_in(node, message, forbidden, resumer),
         };
         if let Fate::Told(trouble) = fate {
-            let wanted = self.count_hits(node, &self.named_ids(node, message.payload()));
-            self.tell_stopped(node, message, resumer, &wanted, trouble.as_ref());
+            let named = self.named_ids(node, message.payload());
+            if named.is_empty() {
+                self.note_unnamed(node, message);
+            }
+            let wanted = self.count_hits(self.ledger.hit(node, &named));
+            let cause = Cause { resumer, wanted: &wanted, together: &wanted, trouble: trouble.as_ref() };
+            self.tell_stopped(node, message, cause);
         }
     }
 
@@ -71,10 +84,10 @@ impl Session {
         }
     }
 
-    /// Whose breakpoints the engine says it hit. Where the hub did not judge, it cannot tell whether a condition held.
-    fn count_hits(&mut self, node: NodeId, engine: &[i64]) -> Vec<(ClientId, i64)> {
+    /// Whose breakpoints were hit. Where the hub did not judge, it cannot tell whether a condition held.
+    pub(crate) fn count_hits(&mut self, hits: Vec<Hit>) -> Vec<(ClientId, i64)> {
         let mut wanted = Vec::new();
-        for hit in self.ledger.hit(node, engine) {
+        for hit in hits {
             for owned in hit.owners.into_iter().filter(|owned| owned.owner != NOBODY) {
                 if hit.judge == Judge::Engine || owned.terms.condition.is_none() {
                     self.ledger.count_hit(owned.owner, owned.number);
@@ -85,25 +98,19 @@ impl Session {
         wanted
     }
 
-    pub(crate) fn tell_stopped(
-        &mut self,
-        node: NodeId,
-        message: &Message,
-        resumer: Option<ClientId>,
-        wanted: &[(ClientId, i64)],
-        trouble: Option<&Trouble>,
-    ) {
+    pub(crate) fn tell_stopped(&mut self, node: NodeId, message: &Message, cause: Cause) {
         let Run { thread, all, .. } = Run::of(message.payload());
+        self.note_captures(node, if cause.trouble.is_none() { cause.together } else { &[] });
         let Some(known) = self.nodes.get_mut(&node) else { return };
         known.hushed = Hushed::Nothing;
         known.pausing = Pausing::No;
         known.stepping = None;
         self.look_inside(node, message);
+        self.make_leavable(node, message);
         let Some(known) = self.nodes.get_mut(&node) else { return };
         let life = known.threads.life_of_this_stop();
         let found = references::by_name(message.bytes());
         let edits: Edits = self.mint(node, life, None, found).collect();
-        let cause = Cause { resumer, wanted, trouble };
         let for_joiners: Edits =
             edits.iter().cloned().chain(self.explain(None, None, message, cause)).collect();
         self.note_picture(node, message, &for_joiners);
@@ -114,11 +121,13 @@ impl Session {
         self.active = Some(node);
         self.clients.values_mut().for_each(|client| client.focus = None);
         for id in self.viewers(node) {
-            let hit = self.hit_numbers(id, node, message, Some(wanted));
+            let hit = self.hit_numbers(id, node, message, Some(cause.wanted));
             let label = self.label_for(id, node);
             let explained = self.explain(Some(id), label.as_deref(), message, cause);
             let mut edits: Edits = edits.iter().cloned().chain(hit).chain(explained).collect();
             let all = all.unwrap_or(false);
+            let own = self.own_words(id, node).zip(message.payload());
+            edits.extend(own.and_then(|(words, body)| Edit::member(body, "breakroom", words)));
             if label.is_some() {
                 edits.extend(flat::alone(message, "allThreadsStopped"));
             }

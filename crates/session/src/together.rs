@@ -103,7 +103,7 @@ impl Session {
 }
 
 /// What a node said that it can do, at first and since.
-fn claims(node: &Node) -> Option<Map<String, Value>> {
+pub(crate) fn claims(node: &Node) -> Option<Map<String, Value>> {
     let Phase::Ready { answer } = &node.phase else { return None };
     let read = |message: &Message, key: Option<&str>| {
         let body = message.payload()?;

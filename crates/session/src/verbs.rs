@@ -1,10 +1,10 @@
 //! Requests that are for the hub itself and not for the session: `breakroom/sessions`, `breakroom/session` and
-//! `breakroom/kill`.
+//! `breakroom/kill`; and the one about what the session was launched with, which it answers itself.
 //!
 //! The core knows no other session. It hands the question to its driver and the answer to whoever asked.
 
 use breakroom_dap::Json;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::failure::{Failure, FailureId};
 use crate::ids::{Asker, ClientId, FromClient, Ticket};
@@ -48,6 +48,15 @@ impl Session {
         let ticket = self.expect_answer(client, seq, command);
         self.effect(Effect::AskHub { ticket, verb });
         Ok(())
+    }
+
+    /// `breakroom/environment`: the variables that the launch gives the program, so that a client that shows what it reads
+    /// to others knows which of it is secret.
+    pub(crate) fn tell_environment(&mut self, client: ClientId, seq: FromClient, command: &str) {
+        let launch = self.launched.as_ref().and_then(|(launch, _)| launch.payload());
+        let raw = launch.and_then(|launch| launch.get("env")).and_then(Json::raw);
+        let env: Value = raw.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default();
+        self.answer(client, seq, command, Some(json!({"env": env})));
     }
 
     /// Somebody waits for what the driver is about to be asked.

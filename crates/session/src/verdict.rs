@@ -16,12 +16,14 @@ use crate::judging::because;
 use crate::node::{Hushed, Lane, Pending, Purpose, Waiting};
 use crate::session::Session;
 use crate::stepping::{self, Closing};
+use crate::stops::Cause;
 
 impl Session {
     /// The verdict: the stop is told, or the program goes on. What was held is told behind it.
     pub(crate) fn conclude(&mut self, node: NodeId, trouble: Option<Trouble>) {
         let Some(judgement) = self.take_judgement(node) else { return };
         let Judgement { stops, resumer, held, findings, closing, begins, leaving, .. } = judgement;
+        let is_wanted = findings.is_wanted();
         let Findings { wanted, logs, trouble: found, place, .. } = findings;
         let trouble = trouble.or(found);
         for text in logs {
@@ -31,11 +33,11 @@ impl Session {
         let line = place.as_ref().map(|(_, line)| *line);
         let lead = leaving.map(|leaving| leaving.lead(line));
         let ended = lead == Some(Lead::Ended);
-        let unwanted = wanted.is_empty() && trouble.is_none() && !asked && !ended;
+        let unwanted = !is_wanted && trouble.is_none() && !asked && !ended;
         if unwanted && closing == Some(Closing::Ends) {
             for stop in stops {
                 let step = stepping::as_step(&stop).unwrap_or(stop);
-                self.tell_stopped(node, &step, resumer, &[], None);
+                self.tell_stopped(node, &step, Cause { resumer, ..Cause::default() });
             }
         } else if unwanted && closing == Some(Closing::LedOut) {
             self.lead_step(node);
@@ -45,8 +47,10 @@ impl Session {
         } else if unwanted {
             self.go_on(node, stops, resumer);
         } else {
-            for stop in stops {
-                self.tell_stopped(node, &stop, resumer, &wanted, trouble.as_ref());
+            let together = wanted.concat();
+            for (stop, wanted) in stops.iter().zip(&wanted) {
+                let cause = Cause { resumer, wanted, together: &together, trouble: trouble.as_ref() };
+                self.tell_stopped(node, stop, cause);
             }
         }
         self.release_from_judgement();
@@ -123,7 +127,8 @@ impl Session {
             if let Some(known) = self.nodes.get_mut(&node) {
                 known.threads.on_stopped(thread, all.unwrap_or(false));
             }
-            self.tell_stopped(node, stop, by, &[], Some(&trouble));
+            let cause = Cause { resumer: by, trouble: Some(&trouble), ..Cause::default() };
+            self.tell_stopped(node, stop, cause);
         }
     }
 

@@ -13,9 +13,10 @@ use breakroom_engines::{Catalog, CatalogError, Context, Entry, Found, typed};
 use breakroom_launch::attach::{self, Kind, Object, Telling, Way};
 use breakroom_launch::core_file::Origin;
 use breakroom_launch::{
-    Listing, debugged_by, find_tool, is_python, needs_nothing, python_words, request_of, runnable, types_of,
+    Listing, Meant, debugged_by, find_tool, is_go_test, is_python, meant, module, needs_nothing, of_go_tests,
+    python_words, request_of, runnable, types_of,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::places::refuse_bare_lines;
 use crate::cli::{RunArgs, this_program};
@@ -44,7 +45,7 @@ pub fn beginning(args: &RunArgs, context: &Context) -> Result<Option<Beginning>>
             let object = Object::Core { core: absolute(core), program };
             by_object(&object, args, context)?
         }
-        (None, None, None, Some(file)) => by_file(file, args, context)?,
+        (None, None, None, Some(file)) => by_file(file, &args.args, args, context)?,
         (None, None, None, None) if args.module.is_some() => {
             let words = [&["-m".to_owned()], args.module.as_deref().unwrap_or_default()].concat();
             by_python(None, &words, None, context)?
@@ -55,6 +56,9 @@ pub fn beginning(args: &RunArgs, context: &Context) -> Result<Option<Beginning>>
         beginning.launch[&argument.key] = argument.value.clone();
     }
     let own = &mut beginning.launch["breakroom"];
+    if !own.is_object() && !own.is_null() {
+        bail!("breakroom={own} is no object: what the hub is told goes there");
+    }
     own["events"] = true.into();
     if let Some(name) = &args.name {
         own["name"] = name.as_str().into();
@@ -91,20 +95,32 @@ fn by_configuration(name: &str, args: &RunArgs, context: &Context) -> Result<Beg
     Ok(Beginning { session: Session::New { engine: None }, launch, request })
 }
 
-fn by_file(file: &Path, args: &RunArgs, context: &Context) -> Result<Beginning> {
+/// `words` are its arguments.
+fn by_file(file: &Path, words: &[String], args: &RunArgs, context: &Context) -> Result<Beginning> {
     let catalog = Catalog::load(context)?;
+    let by_type = args.kind.as_deref().map(|kind| by_type(&catalog, kind)).transpose()?;
     let path = match context.cwd.join(file) {
         path if path.exists() && !is_only_a_tools_name(&path, file, &catalog, context) => path,
-        _ => tool(file, &catalog, context)?,
+        _ => match by_command(file, words, by_type, args, context)? {
+            Some(beginning) => return Ok(beginning),
+            None => tool(file, &catalog, context)?,
+        },
     };
-    let by_type = args.kind.as_deref().map(|kind| by_type(&catalog, kind)).transpose()?;
     // Whoever names a debugger of executables means the interpreter itself.
     if is_python(&path) && path.is_file() && by_type.is_none_or(|entry| !entry.executables) {
-        return by_python(Some(&path), &args.args, by_type, context);
+        return by_python(Some(&path), words, by_type, context);
     }
     let path = std::path::absolute(&path).unwrap_or(path);
-    let mut plain = json!({"program": path.to_string_lossy(), "args": args.args});
+    let words = if is_go_test(&path) { of_go_tests(words) } else { words.to_vec() };
+    let mut plain = json!({"program": path.to_string_lossy(), "args": words});
     plain["cwd"] = context.cwd.to_string_lossy().into_owned().into();
+    // A type that says nothing new would have the debugger be given this as it is: a project's folder, or a script without
+    // the Python of its project.
+    let own = match path.is_dir() {
+        true => debugged_by(&path, context).and_then(|kind| catalog.by_type(kind)),
+        false => catalog.by_file(&path).ok(),
+    };
+    let by_type = by_type.filter(|entry| own.is_none_or(|own| own.name != entry.name));
     if let Some(entry) = by_type {
         plain["type"] = entry.kind().into();
     }
@@ -140,12 +156,36 @@ fn by_file(file: &Path, args: &RunArgs, context: &Context) -> Result<Beginning> 
         refuse_bare_lines(args)?;
     }
     say_starting(entry);
-    let launch = Value::Object(entry.launch_for(&path, &args.args, context));
+    let launch = Value::Object(entry.launch_for(&path, &words, context));
     Ok(Beginning {
         session: Session::New { engine: Some(entry.name.clone()) },
         launch,
         request: Request::Launch,
     })
+}
+
+/// What is no file may be a command line, or a module of Python that is no tool.
+fn by_command(
+    file: &Path,
+    words: &[String],
+    by_type: Option<&Entry>,
+    args: &RunArgs,
+    context: &Context,
+) -> Result<Option<Beginning>> {
+    let name = file.to_string_lossy();
+    match meant(&name, words, context)? {
+        Some(Meant::Program { program, args: words, launch }) => {
+            let mut beginning = by_file(Path::new(&program), &words, args, context)?;
+            launch.into_iter().for_each(|(key, value)| beginning.launch[key] = value);
+            Ok(Some(beginning))
+        }
+        Some(Meant::Launch(launch)) => by_launch(launch, by_type, args, context).map(Some),
+        None => {
+            let catalog = Catalog::load(context)?;
+            let words = module(&name, words, context).filter(|_| tool(file, &catalog, context).is_err());
+            words.map(|words| by_python(None, &words, by_type, context)).transpose()
+        }
+    }
 }
 
 /// Whether a folder has nothing to run and only the name of a tool, as a folder of its tests often does.
@@ -207,6 +247,27 @@ fn by_python(
     }
     let engine = by_type.map(|entry| entry.name.clone());
     Ok(Beginning { session: Session::New { engine }, launch, request: Request::Launch })
+}
+
+/// A launch that says itself what it is for.
+fn by_launch(
+    mut launch: Map<String, Value>,
+    by_type: Option<&Entry>,
+    args: &RunArgs,
+    context: &Context,
+) -> Result<Beginning> {
+    refuse_bare_lines(args)?;
+    let catalog = Catalog::load(context)?;
+    if let Some(entry) = by_type {
+        launch.insert("type".to_owned(), entry.kind().into());
+    }
+    let kind = launch.get("type").and_then(Value::as_str).unwrap_or_default();
+    let entry = installed(&catalog, context, || catalog.installed_for_type(kind, context))?;
+    let mut defaults = entry.launch.clone();
+    defaults.insert("cwd".to_owned(), context.cwd.to_string_lossy().into_owned().into());
+    defaults.extend(launch);
+    let session = Session::New { engine: Some(entry.name.clone()) };
+    Ok(Beginning { session, launch: Value::Object(defaults), request: Request::Launch })
 }
 
 /// A process, a server or a core file.

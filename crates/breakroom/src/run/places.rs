@@ -57,7 +57,11 @@ impl Named {
             // What is there to set the tool up has no lines to stop at.
             (path.is_file() && catalog.knows_source(&path)).then_some(path)
         };
-        let program = args.file.as_deref().map(absolute).filter(|path| path.is_file() && !is_python(path));
+        let program = args.file.as_deref().map(|file| {
+            let named = file.to_string_lossy();
+            absolute(Path::new(named.split(IN_FILE).next().unwrap_or(&named)))
+        });
+        let program = program.filter(|path| path.is_file() && !is_python(path));
         let words = args.args.iter().chain(args.module.iter().flatten());
         Ok(Named { program, others: words.filter_map(|word| file(word)).collect() })
     }

@@ -1,10 +1,11 @@
 //! Stepping forwards and backwards, running to a line, exceptions, input and restarts.
 
 use breakroom_testkit::fixtures::Program;
+use breakroom_testkit::wait;
 use serde_json::json;
 
 use crate::support::agents::{
-    desk, ended, go_on, leave, patiently, printed, says, stands, start, value, write,
+    desk, ended, go_on, leave, patiently, printed, says, stands, start, value, value_in, write,
 };
 
 const READS: &str = "\
@@ -139,6 +140,7 @@ fn it_runs_to_a_line_that_it_reaches_only_after_the_answer() {
     says(&runs, &["breakpoint 1 stays"]);
     write(&desk, "go", "");
     stands(&patiently(&agent, "debugger_wait", json!({})), &file, 5);
+    says(&agent.ok("debugger_breakpoints", json!({})), &["you have no breakpoints here"]);
     ended(&go_on(&agent), 0);
     // Of a program that has ended there is nothing to go on with, and that is no failure.
     ended(&agent.ok("debugger_continue", json!({"wait_ms": 0})), 0);
@@ -152,8 +154,13 @@ fn a_stop_that_the_agent_was_not_shown_is_shown_before_anything_goes_on() {
     let breakpoints = json!([{"text": "mark: call"}]);
     let told = agent.ok("debugger_start", json!({"program": file, "breakpoints": breakpoints, "wait_ms": 0}));
     assert_eq!(told.data["epoch"], 0, "{}", told.text);
+    let has_stopped = || (agent.ok("debugger_get_session", json!({})).state() == "paused").then_some(());
+    wait::until(wait::DEADLINE, has_stopped).expect("it stops");
+    // To look tells nothing of why it stands.
+    assert_eq!(value(&agent, "i"), "0");
     let first = go_on(&agent);
     stands(&first, &file, Program::Python.line("call"));
+    says(&first, &["it had stopped here before this call"]);
     assert_eq!(value(&agent, "i"), "0");
     go_on(&agent);
     assert_eq!(value(&agent, "i"), "1");
@@ -200,6 +207,24 @@ fn a_live_program_is_restarted_with_its_breakpoints_and_its_id() {
 }
 
 #[test]
+fn a_program_that_runs_is_restarted() {
+    let Some((desk, agent)) = desk(&["debugpy"]) else { return };
+    let text = "import time\nbegun = time.time_ns()  # mark: begun\nprint('runs', flush=True)\nwhile True:\n    time.sleep(0.01)\n";
+    let file = write(&desk, "runs.py", text);
+    let told = start(&agent, json!({"program": file, "breakpoints": [{"text": "mark: begun"}]}));
+    let running = agent.ok("debugger_continue", json!({"wait_ms": 0}));
+    assert_eq!(running.state(), "running", "{running:?}");
+    let again = patiently(&agent, "debugger_restart", json!({}));
+    stands(&again, &file, 2);
+    assert_eq!(again.session(), told.session());
+    assert!(again.data["epoch"].as_u64() > told.data["epoch"].as_u64());
+    let listed = agent.ok("debugger_breakpoints", json!({}));
+    says(&listed, &["runs.py:2 · verified · 1 hits"]);
+    agent.ok("debugger_stop", json!({}));
+    leave(desk, agent);
+}
+
+#[test]
 fn other_threads_of_a_stopped_program_can_be_looked_at() {
     let Some((desk, agent)) = desk(&["debugpy"]) else { return };
     let text = "import threading\nready = threading.Event()\nover = threading.Event()\n\n\ndef work(name):\n    ready.set()\n    over.wait()\n\n\nthread = threading.Thread(target=work, args=('helper',))\nthread.start()\nready.wait()\nover.set()  # here\nthread.join()\n";
@@ -212,8 +237,54 @@ fn other_threads_of_a_stopped_program_can_be_looked_at() {
     says(&threads, &[&format!("stopped with thread {}", told.data["thread_id"])]);
     let stack = agent.ok("debugger_inspect", json!({"what": "stack", "thread_id": other["id"]}));
     says(&stack, &[" work threads.py:8"]);
-    let unknown = agent.failed("debugger_inspect", json!({"what": "stack", "thread_id": 4711}));
-    assert!(!unknown.text.is_empty());
+    agent.failed("debugger_inspect", json!({"what": "stack", "thread_id": 4711}));
+    says(&agent.failed("debugger_get_session", json!({"thread_id": 4711})), &["no thread 4711"]);
+    // It has no stop of its own, and is chosen nevertheless; a pause finds it standing.
+    let chosen = agent.ok("debugger_get_session", json!({"thread_id": other["id"]}));
+    assert_eq!(chosen.data["active_thread"], other["id"], "{}", chosen.text);
+    says(&agent.ok("debugger_inspect", json!({"what": "stack"})), &[" work threads.py:8"]);
+    let paused = agent.ok("debugger_pause", json!({"thread_id": other["id"], "wait_ms": 0}));
+    says(&paused, &["it was stopped already"]);
     ended(&go_on(&agent), 0);
+    leave(desk, agent);
+}
+
+const HITS: &str = "\
+#include <pthread.h>
+#include <stdio.h>
+static pthread_barrier_t both;
+static void *work(void *name) {
+    pthread_barrier_wait(&both);
+    printf(\"hit %s\\n\", (char *)name); /* here */
+    pthread_barrier_wait(&both);
+    return 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_barrier_init(&both, 0, 2);
+    pthread_create(&threads[0], 0, work, \"one\");
+    pthread_create(&threads[1], 0, work, \"two\");
+    pthread_join(threads[0], 0);
+    pthread_join(threads[1], 0);
+    return 0;
+}
+";
+
+#[test]
+fn no_hit_is_passed_over_by_a_thread_that_goes_on() {
+    let Some((desk, agent)) = desk(&["lldb"]) else { return };
+    let file = write(&desk, "hits.c", HITS);
+    let mut told = start(&agent, json!({"program": file, "breakpoints": [{"text": "/* here */"}]}));
+    let mut names = Vec::new();
+    while told.state() == "paused" {
+        stands(&told, &file, 6);
+        let thread = told.data["thread_id"].clone();
+        names.push(value_in(&agent, json!({"expression": "(char *)name", "thread_id": thread})));
+        told = patiently(&agent, "debugger_continue", json!({"thread_id": thread}));
+    }
+    ended(&told, 0);
+    for name in ["one", "two"] {
+        assert_eq!(names.iter().filter(|value| value.contains(name)).count(), 1, "{names:?}");
+    }
     leave(desk, agent);
 }

@@ -21,6 +21,18 @@ fn joined(language: &Language) -> Option<(Desk, Mcp, Session<'_>, Stop, Value)> 
     Some((desk, agent, editor, stop, told.data))
 }
 
+/// An editor that began, stopped where `add` is called, and an agent that knows nothing of it.
+fn begun() -> Option<(Desk, Mcp, Session<'static>, Stop)> {
+    let (desk, agent) = desk(&["debugpy"])?;
+    let debuggee = PYTHON.debuggee(&desk);
+    let mut editor = Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, debuggee);
+    editor.initialize(json!({"clientName": "Editor"}));
+    editor.client.allow(&["continued", "breakpoint"]);
+    editor.launch(editor.at("call"), json!({}));
+    let stop = editor.stopped("breakpoint", "main", Some("call"));
+    Some((desk, agent, editor, stop))
+}
+
 fn an_editor_joins(language: &Language) {
     let Some((desk, agent, mut editor, stop, told)) = joined(language) else { return };
     let source = editor.debuggee.source.clone();
@@ -81,13 +93,7 @@ fn an_editor_joins_a_c_session_of_an_agent() {
 
 #[test]
 fn an_agent_joins_an_editors_session_and_leaves_it_to_the_editor() {
-    let Some((desk, agent)) = desk(&["debugpy"]) else { return };
-    let debuggee = PYTHON.debuggee(&desk);
-    let mut editor = Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, debuggee);
-    editor.initialize(json!({"clientName": "Editor"}));
-    editor.client.allow(&["continued", "breakpoint"]);
-    editor.launch(editor.at("call"), json!({}));
-    let stop = editor.stopped("breakpoint", "main", Some("call"));
+    let Some((desk, agent, mut editor, stop)) = begun() else { return };
     let source = editor.debuggee.source.clone();
 
     // It finds the session without knowing of it.
@@ -126,16 +132,28 @@ fn an_agent_joins_an_editors_session_and_leaves_it_to_the_editor() {
 }
 
 #[test]
-fn an_agent_whose_door_closes_ends_what_it_started_and_leaves_what_it_joined() {
-    let Some((desk, agent)) = desk(&["debugpy"]) else { return };
-    let debuggee = PYTHON.debuggee(&desk);
-    let mut editor = Session::new(desk.editor(Hub::Shared, &["--type", "python"]), &PYTHON, debuggee);
-    editor.initialize(json!({"clientName": "Editor"}));
-    editor.client.allow(&["continued", "breakpoint"]);
-    editor.launch(editor.at("call"), json!({}));
-    let stop = editor.stopped("breakpoint", "main", Some("call"));
+fn whoever_leaves_last_ends_what_somebody_else_has_started() {
+    let Some((desk, agent, mut editor, stop)) = begun() else { return };
+    let program = editor.evaluate(&stop, "__import__('os').getpid()");
     let id = listed(&desk)[0]["id"].clone();
-    agent.ok("debugger_attach", json!({"session_id": id}));
+    agent.ok("debugger_attach", json!({"session_id": id, "wait_ms": 45_000}));
+    editor.let_go();
+    assert_eq!(listed(&desk)[0]["clients"], json!(["agent"]));
+
+    let told = agent.ok("debugger_stop", json!({}));
+    assert_eq!(told.state(), "ended", "{told:?}");
+    says(&told, &["ended with its program", "nobody else was in it"]);
+    nothing_is_listed(&desk);
+    let is_gone = || (!std::path::Path::new(&format!("/proc/{program}")).exists()).then_some(());
+    wait::until(wait::DEADLINE, is_gone).expect("the program has ended");
+    leave(desk, agent);
+}
+
+#[test]
+fn an_agent_whose_door_closes_ends_what_it_started_and_leaves_what_it_joined() {
+    let Some((desk, agent, mut editor, stop)) = begun() else { return };
+    let id = listed(&desk)[0]["id"].clone();
+    agent.ok("debugger_attach", json!({"session_id": id, "wait_ms": 45_000}));
     let own = json!({"program": editor.debuggee.program, "stop_on_entry": true});
     assert_ne!(json!(start(&agent, own).session()), id);
     let several = agent.failed("debugger_evaluate", json!({"expression": "1"}));
@@ -188,4 +206,26 @@ fn two_agents_take_turns_in_one_session() {
     ended(&end, 0);
     says(&end, &["reviewer left", "hello 100 none"]);
     leave(desk, first);
+}
+
+#[test]
+fn hits_that_an_agent_is_told_at_the_end_are_of_the_run_that_an_editor_began() {
+    let Some((desk, agent, mut editor, _, _)) = joined(&PYTHON) else { return };
+    go_on(&agent);
+    editor.client.event("stopped");
+    let listed = agent.ok("debugger_breakpoints", json!({}));
+    assert_eq!(listed.data["breakpoints"][0]["hits"], 2, "{listed:?}");
+    editor.client.call("restart", json!({}));
+    editor.stopped("breakpoint", PYTHON.names.main, Some("call"));
+    let told = patiently(&agent, "debugger_wait", json!({}));
+    stands(&told, &editor.debuggee.source, PYTHON.line("call"));
+    editor.client.call("terminate", json!({}));
+    editor.client.event("terminated");
+    let over = patiently(&agent, "debugger_wait", json!({"after_epoch": told.data["epoch"]}));
+    assert_eq!(over.state(), "ended", "{over:?}");
+    let listed = agent.ok("debugger_breakpoints", json!({}));
+    says(&listed, &["which is over"]);
+    assert_eq!(listed.data["breakpoints"][0]["hits"], 1, "{listed:?}");
+    leave_last(editor);
+    leave(desk, agent);
 }

@@ -8,9 +8,6 @@ use serde_json::json;
 use crate::support::office::{LONGEST_WAIT, Office};
 use crate::support::rig::peak;
 
-/// A call that is to come back at once has this long on a loaded machine, and far less than it would otherwise wait.
-const AT_ONCE: Duration = Duration::from_secs(20);
-
 const LOOP: &str = "import time\ncount = 0\nwhile True:\n    count += 1\n    time.sleep(0.001)\n";
 
 #[test]
@@ -50,10 +47,18 @@ fn a_program_that_never_stops_is_told_to_be_running_and_can_be_paused() {
     let program = office.write("spin.py", LOOP);
     let reply = office.ok("debugger_start", json!({"program": program, "wait_ms": 200}));
     assert!(["starting", "running"].contains(&reply.state()), "{reply:?}");
-    let began = Instant::now();
-    assert_ne!(office.ok("debugger_wait", json!({"wait_ms": 0})).state(), "paused");
-    assert_ne!(office.ok("debugger_continue", json!({"wait_ms": "0"})).state(), "paused");
-    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+    for (tool, none) in [("debugger_wait", json!(0)), ("debugger_continue", json!("0"))] {
+        // One that waits as long as a call does that does not say how long, begun before. A machine that is slow for once
+        // is not slow each time.
+        let is_at_once = |_| {
+            let waits = office.begin("debugger_wait", json!({}));
+            assert_ne!(office.ok(tool, json!({"wait_ms": none})).state(), "paused");
+            let is_at_once = !office.agent.is_answered(&waits);
+            office.reply(waits);
+            is_at_once
+        };
+        assert!((0..3).any(is_at_once), "{tool} waits");
+    }
     // A program that is being started cannot be paused yet.
     let running = |state: &str| (state == "running").then_some(());
     let runs = breakroom_testkit::wait::until(crate::support::rig::LONG, || {

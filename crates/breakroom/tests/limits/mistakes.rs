@@ -20,20 +20,32 @@ fn calls_before_there_is_a_session_say_how_to_begin_one() {
     }
     let unknown = office.failed("debugger_step", json!({"session_id": "nope"}));
     assert!(unknown.text.contains("nope"), "{unknown:?}");
+    // The file is there, so that each fails by its mistake alone.
+    let program = office.write("x.py", COUNT);
+    for (key, wrong, named) in [
+        ("program", json!(["a", "b"]), "`program`"),
+        ("program", json!("no such file.py"), "no such file.py"),
+        ("cwd", json!("no such folder"), "`cwd`"),
+        ("args", json!([{}]), "`args`"),
+        ("env", json!("no object"), "`env`"),
+        ("breakpoints", json!([[]]), "`breakpoints`"),
+        ("breakpoints", json!([{"line": "three"}]), "`line`"),
+        ("breakpoints", json!([{"line": 3, "colour": "red"}]), "`colour`"),
+        ("wait_ms", json!(-1), "`wait_ms`"),
+        ("max_tokens", json!("many"), "`max_tokens`"),
+        ("stop_on_entry", json!("perhaps"), "`stop_on_entry`"),
+        ("launch", json!({"breakroom": "x"}), "breakroom"),
+        ("language", json!("klingon"), "klingon"),
+    ] {
+        let mut arguments = json!({"program": program});
+        arguments[key] = wrong;
+        let reply = office.failed("debugger_start", arguments);
+        let said = reply.text.split("\nNext: ").next().unwrap();
+        assert!(said.contains(named), "{named}: {reply:?}");
+    }
     for (tool, arguments) in [
         ("debugger_start", json!({})),
-        ("debugger_start", json!({"program": ["a", "b"]})),
-        ("debugger_start", json!({"program": "no such file.py"})),
-        ("debugger_start", json!({"program": "x.py", "cwd": "no such folder"})),
-        ("debugger_start", json!({"program": "x.py", "args": [{}]})),
-        ("debugger_start", json!({"program": "x.py", "env": "no object"})),
-        ("debugger_start", json!({"program": "x.py", "breakpoints": [[]]})),
-        ("debugger_start", json!({"program": "x.py", "breakpoints": [{"line": "three"}]})),
-        ("debugger_start", json!({"program": "x.py", "wait_ms": -1})),
-        ("debugger_start", json!({"program": "x.py", "max_tokens": "many"})),
-        ("debugger_start", json!({"program": "x.py", "stop_on_entry": "perhaps"})),
         ("debugger_start", json!({"configuration": "no such configuration"})),
-        ("debugger_start", json!({"program": "x.py", "language": "klingon"})),
         ("debugger_attach", json!({})),
         ("debugger_attach", json!({"pid": 1, "address": "localhost:1"})),
         ("debugger_attach", json!({"pid": "init"})),
@@ -95,7 +107,8 @@ fn a_bad_call_costs_nothing_but_its_answer() {
         ("debugger_input", json!({})),
         ("debugger_script", json!({})),
         ("debugger_script", json!({"steps": []})),
-        ("debugger_script", json!({"steps": ["continue"]})),
+        ("debugger_script", json!({"steps": ["nosuch"]})),
+        ("debugger_script", json!({"steps": [7]})),
         ("debugger_script", json!({"steps": [{"tool": "fly"}]})),
         ("debugger_script", json!({"steps": [{"tool": "script", "steps": []}]})),
         ("debugger_script", json!({"steps": vec![json!({"tool": "step"}); 51]})),

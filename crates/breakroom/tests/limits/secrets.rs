@@ -102,6 +102,16 @@ fn look(office: &Office, session: &str) -> Vec<String> {
     said
 }
 
+fn nothing_is_shown(said: &[String]) {
+    for said in said {
+        for part in PARTS {
+            let at = said.find(part);
+            let around = at.map(|at| said.chars().skip(at.saturating_sub(60)).take(160).collect::<String>());
+            assert_eq!(around, None, "an answer shows `{part}`");
+        }
+    }
+}
+
 #[test]
 fn no_answer_shows_a_secret_of_the_environment_or_a_part_of_one() {
     if adapters::skipped("debugpy") {
@@ -120,13 +130,7 @@ fn no_answer_shows_a_secret_of_the_environment_or_a_part_of_one() {
     let missing = json!({"program": format!("/no/{OF_THE_START}"), "env": {"APP_SECRET": OF_THE_START}});
     let missing = office.call("debugger_start", missing);
     said.push(format!("{}{}", missing.text, missing.data));
-    for said in &said {
-        for part in PARTS {
-            let at = said.find(part);
-            let around = at.map(|at| said.chars().skip(at.saturating_sub(60)).take(160).collect::<String>());
-            assert_eq!(around, None, "an answer shows `{part}`");
-        }
-    }
+    nothing_is_shown(&said);
     assert!(said.iter().any(|said| said.contains("[GITHUB_TOKEN redacted]")));
     assert!(said.iter().any(|said| said.contains("[APP_SECRET redacted]")));
     office.ok("debugger_stop", json!({"session_id": id}));
@@ -148,5 +152,172 @@ fn they_are_shown_to_whoever_asks_for_that() {
     let output = office.ok("debugger_inspect", output);
     assert!(output.text.contains(OF_THE_DOOR) && output.text.contains(OF_SEVERAL_LINES), "{output:?}");
     office.ok("debugger_stop", json!({}));
+    office.close();
+}
+
+#[test]
+fn what_an_editors_configuration_gives_the_program_is_hidden_too() {
+    for (adapter, kind, name, text, token, secret) in [
+        (
+            "debugpy",
+            "debugpy",
+            "configured.py",
+            "import os\nprint(os.environ)\nos.getpid()\n",
+            "os.environ['GITHUB_TOKEN']",
+            "os.environ['APP_SECRET'] * 3",
+        ),
+        (
+            "rdbg",
+            "rdbg",
+            "configured.rb",
+            "puts ENV.to_h\nputs 1\nputs 2\n",
+            "ENV['GITHUB_TOKEN']",
+            "ENV['APP_SECRET'] * 3",
+        ),
+    ] {
+        if adapters::skipped(adapter) {
+            continue;
+        }
+        let office = Office::new();
+        office.write(".env", &format!("GITHUB_TOKEN={OF_THE_DOOR}\n"));
+        let program = office.write(name, text);
+        std::fs::create_dir_all(office.rig.sandbox.work().join(".vscode")).unwrap();
+        let launch = json!({"configurations": [{
+            "name": "it", "type": kind, "request": "launch", "program": program,
+            "env": {"APP_SECRET": OF_THE_START}, "envFile": "${workspaceFolder}/.env",
+        }]});
+        office.write(".vscode/launch.json", &launch.to_string());
+        let start = json!({
+            "configuration": "it", "wait_ms": LONGEST_WAIT, "breakpoints": [{"file": program, "line": 3}],
+        });
+        let stop = office.paused(office.ok("debugger_start", start));
+        let mut said = vec![format!("{}{}", stop.text, stop.data)];
+        for (expression, variable) in [(token, "GITHUB_TOKEN"), (secret, "APP_SECRET")] {
+            let reply = office.ok("debugger_evaluate", json!({"expression": expression}));
+            assert!(reply.text.contains(&format!("[{variable} redacted]")), "{adapter}: {reply:?}");
+            said.push(format!("{}{}", reply.text, reply.data));
+        }
+        let output = office.ok("debugger_inspect", json!({"what": "output", "cursor": 0}));
+        assert!(output.text.contains("[APP_SECRET redacted]"), "{adapter}: {output:?}");
+        said.push(format!("{}{}", output.text, output.data));
+        nothing_is_shown(&said);
+        office.ok("debugger_stop", json!({}));
+        office.close();
+    }
+}
+
+#[test]
+fn the_secrets_of_a_session_that_somebody_else_began_are_hidden_too() {
+    if adapters::skipped("debugpy") {
+        return;
+    }
+    let office = office(&[]);
+    let stop = start(&office);
+    // Another agent, in whose environment none of them is.
+    let other = Mcp::new(&office.rig.sandbox);
+    let joined = other.ok("debugger_attach", json!({"session_id": stop.session(), "wait_ms": LONGEST_WAIT}));
+    let mut said = vec![format!("{}{}", joined.text, joined.data)];
+    for (expression, variable) in
+        [("token", "GITHUB_TOKEN"), ("secret", "APP_SECRET"), ("padded", "APP_SECRET")]
+    {
+        let reply = other.ok("debugger_evaluate", json!({"expression": expression}));
+        assert!(reply.text.contains(&format!("[{variable} redacted]")), "{reply:?}");
+        said.push(format!("{}{}", reply.text, reply.data));
+    }
+    nothing_is_shown(&said);
+    assert!(other.finish().success());
+    office.ok("debugger_stop", json!({}));
+    office.close();
+}
+
+/// Everything in it is written otherwise in some language, in quotes or in what holds it.
+const IN_QUOTES: &str = "Kä\"q7Z'x\\w4V#{tt5";
+const PARTS_IN_QUOTES: [&str; 3] = ["q7Z", "w4V", "tt5"];
+
+/// Programs that hold it in several ways, and print them.
+const WRITTEN: [(&str, &str, &str); 4] = [
+    (
+        "debugpy",
+        "written.py",
+        "import json, os\nplain = os.environ['APP_SECRET']\nheld = {'a': plain, 'b': [plain]}\n\
+         again = json.dumps(held)\ntwice = [again]\nother = plain.encode()\n\
+         print(plain, held, again, twice, other)\nos.getpid()  # HERE\n",
+    ),
+    (
+        "js-debug",
+        "written.js",
+        "const plain = process.env.APP_SECRET;\nconst held = {a: plain, b: [plain]};\n\
+         const again = JSON.stringify(held);\nconst twice = [again];\nconst other = {at: 'x'.repeat(60) + plain};\n\
+         console.log(plain, held, again, twice, other);\nprocess.pid; // HERE\n",
+    ),
+    (
+        "rdbg",
+        "written.rb",
+        "require 'json'\nplain = ENV['APP_SECRET']\nheld = {a: plain, b: [plain]}\n\
+         again = held.to_json\ntwice = [again]\nother = plain.bytes.pack('c*')\n\
+         puts plain, held, again, twice.inspect, other\nputs 1 # HERE\n",
+    ),
+    (
+        "perl",
+        "written.pl",
+        "my $plain = $ENV{APP_SECRET};\nmy $held = {a => $plain, b => [$plain]};\nmy $again = \"'$plain'\";\n\
+         my $twice = [$again];\nmy $other = $held->{a};\nprint \"$plain $again\\n\";\nprint 1; # HERE\n",
+    ),
+];
+
+#[test]
+fn a_secret_is_hidden_however_its_language_writes_it() {
+    for (adapter, name, text) in WRITTEN {
+        if adapters::skipped(adapter) {
+            continue;
+        }
+        let office = Office::new();
+        let program = office.write(name, text);
+        let start = json!({
+            "program": program, "env": {"APP_SECRET": IN_QUOTES}, "wait_ms": LONGEST_WAIT,
+            "breakpoints": [{"text": "HERE"}],
+        });
+        let stop = office.paused(office.ok("debugger_start", start));
+        let mut said = vec![stop];
+        let sigil = if adapter == "perl" { "$" } else { "" };
+        for variable in ["plain", "held", "again", "twice", "other"] {
+            let expression = format!("{sigil}{variable}");
+            let value = office.ok("debugger_evaluate", json!({"expression": expression}));
+            assert!(value.text.contains("[APP_SECRET redacted]"), "{adapter}: {value:?}");
+            said.push(value);
+        }
+        said.push(office.ok("debugger_inspect", json!({"what": "variables"})));
+        said.push(office.ok("debugger_inspect", json!({"what": "output", "cursor": 0})));
+        for reply in said {
+            let whole = format!("{}{}", reply.text, reply.data);
+            let shown = PARTS_IN_QUOTES.iter().find(|part| whole.contains(**part));
+            assert_eq!(shown, None, "{adapter}: {}", reply.text);
+        }
+        office.ok("debugger_stop", json!({}));
+        office.close();
+    }
+}
+
+#[test]
+fn the_secrets_of_a_process_that_is_attached_to_are_hidden_too() {
+    if adapters::skipped("lldb") {
+        return;
+    }
+    let office = Office::new();
+    let source = "#include <stdlib.h>\n#include <unistd.h>\nint main() {\n  char *secret = getenv(\"APP_SECRET\");\n  for (;;) usleep(1000);\n  return secret[0];\n}\n";
+    let (program, file) = office.build_c("waits", source);
+    let mut process = std::process::Command::new(program).env("APP_SECRET", OF_THE_START).spawn().unwrap();
+    let attach =
+        json!({"pid": process.id(), "wait_ms": LONGEST_WAIT, "breakpoints": [{"file": file, "line": 5}]});
+    let attached = office.paused(office.ok("debugger_attach", attach));
+    let reply = office.ok("debugger_evaluate", json!({"expression": "secret"}));
+    assert!(reply.text.contains("[APP_SECRET redacted]"), "{reply:?}");
+    nothing_is_shown(&[
+        format!("{}{}", attached.text, attached.data),
+        format!("{}{}", reply.text, reply.data),
+    ]);
+    office.ok("debugger_stop", json!({}));
+    process.kill().unwrap();
+    process.wait().unwrap();
     office.close();
 }

@@ -49,7 +49,6 @@ pub const GDB: Adapter = Adapter {
     name: "gdb",
     launch,
     names: Names { add: "add", ..LLDB.names },
-    stdout: Stdout::Among,
     stops: Stops { verified_at_once: false, ..LLDB.stops },
     numbers: Numbers { hundredth: "100", ..LLDB.numbers },
     exception: Exception { filters: &["throw"], ..CODELLDB.exception },
@@ -63,6 +62,7 @@ pub const CDT_GDB: Adapter = Adapter {
     needs: &["g++", "gdb"],
     launch: |debuggee, word| json!({"program": debuggee.program, "arguments": word.unwrap_or_default()}),
     names: Names { locals: &["Local"], unknown_is_a_value: true, ..GDB.names },
+    stdout: Stdout::Among,
     stops: LLDB.stops,
     numbers: Numbers { hundredth: "[100]", paging: Paging::Everything, ..GDB.numbers },
     lacks: &[

@@ -85,6 +85,24 @@ fn http(place: &Place) -> (Child, Vec<String>) {
     (door, ["--transport", "http", "--server-url", &url, "--header", &header].map(str::to_owned).to_vec())
 }
 
+/// What is legal is not understood everywhere: the inspector knows what models' providers refuse.
+#[test]
+fn the_inspector_has_nothing_against_the_schemas() {
+    if adapters::skipped("mcp-inspector") {
+        return;
+    }
+    let place = Place::new();
+    let target = vec![place.desk.sandbox.binary().display().to_string(), "mcp".to_owned()];
+    let inspector = Inspector { place: &place, target };
+    let mut command = inspector.command();
+    let asked = ["--format", "json", "--method", "tools/list", "--strict"];
+    let output = command.args(&inspector.target).args(asked).output().unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !complaints.contains("Issue"), "{complaints}");
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(16), "{listed}");
+}
+
 #[test]
 fn the_inspector_drives_every_tool_behind_http() {
     if ["mcp-inspector", "debugpy"].into_iter().any(adapters::skipped) {

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use breakroom_testkit::adapters;
+use breakroom_testkit::{Strict, adapters};
 use serde_json::json;
 
 use crate::support::editor::Hub;
@@ -21,6 +21,13 @@ my $name = <STDIN>;
 print \"h\u{e9} $name\";
 exit 3;
 ";
+
+/// Everything that a program has printed by its end.
+fn printed_to_the_end(client: &mut Strict) -> String {
+    client.event("exited");
+    client.event("terminated");
+    client.timeline().output()
+}
 
 #[test]
 fn perl_stops_in_the_first_line_and_steps_out_of_what_was_not_stepped_into() {
@@ -67,9 +74,7 @@ fn the_last_byte_of_a_perl_program_is_shown_and_its_input_is_bounded() {
     assert!(refusal.to_string().contains("has not read"), "{refusal}");
     client.call("breakroom/input", json!({"text": "x\n", "end": true}));
     client.call("continue", json!({"threadId": thread}));
-    client.event("exited");
-    client.event("terminated");
-    let printed = client.timeline().output();
+    let printed = printed_to_the_end(&mut client);
     assert!(printed.contains("lines 90001\ncaf\u{fffd}"), "{printed}");
     place.part(client, Hub::Private);
 }
@@ -203,9 +208,7 @@ fn what_a_ruby_program_asks_is_seen_at_once_and_what_it_starts_runs_freely() {
         client.event("output");
     }
     client.call("breakroom/input", json!({"text": "Ann\n"}));
-    client.event("exited");
-    client.event("terminated");
-    let printed = client.timeline().output();
+    let printed = printed_to_the_end(&mut client);
     assert!(printed.contains("42\nhi Ann\n"), "{printed}");
     place.part(client, Hub::Private);
 }
@@ -357,9 +360,7 @@ fn a_breakpoint_in_the_first_line_of_a_ruby_program_is_hit_on_its_terms() {
             assert_eq!(stop["body"]["reason"], reason, "{terms}: {stop}");
             client.call("continue", json!({"threadId": stop["body"]["threadId"]}));
         }
-        client.event("exited");
-        client.event("terminated");
-        assert_eq!(client.timeline().output(), format!("{logged}end\n"), "{terms}");
+        assert_eq!(printed_to_the_end(&mut client), format!("{logged}end\n"), "{terms}");
         client.call("disconnect", json!({}));
         client.finish();
     }
@@ -389,9 +390,7 @@ fn a_breakpoint_in_the_first_line_of_a_ruby_program_is_hit_after_a_restart_too()
         let stop = client.event("stopped");
         assert_eq!(stop["body"]["reason"], "breakpoint", "{terms}: {stop}");
         client.call("continue", json!({"threadId": stop["body"]["threadId"]}));
-        client.event("exited");
-        client.event("terminated");
-        assert_eq!(client.timeline().output(), "end\n", "{terms}");
+        assert_eq!(printed_to_the_end(&mut client), "end\n", "{terms}");
         client.call("disconnect", json!({}));
         client.finish();
     }

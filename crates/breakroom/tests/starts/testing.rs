@@ -52,6 +52,40 @@ fn a_bare_line_is_of_the_go_test_that_was_named() {
     place.leave(Hub::Private);
 }
 
+/// As whoever only wants to run it would.
+#[test]
+fn tests_of_go_are_debugged_by_the_command_line_that_runs_them() {
+    if adapters::skipped("delve") {
+        return;
+    }
+    let place = module_of_go();
+    let words = ["--break", "store/store_test.go:10", "go", "test", "-v", "-run", "TestAdd", "./store"];
+    let told = place.run("g", &words, "print sum\ncontinue\n");
+    told.shows(&["stopped: breakpoint at store_test.go:10 ", "sum = 3", "PASS: TestAdd"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    place.run("g", &["go", "test", "./..."], "").fails_with(&["name the folder of one package"]);
+    place.run("g", &["go", "vet", "./..."], "").fails_with(&["there is no go here"]);
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn tests_of_python_are_debugged_by_the_command_line_that_runs_them() {
+    if adapters::skipped("debugpy") {
+        return;
+    }
+    let place = Place::with_adapters();
+    place.write("tests/test_unit.py", UNIT);
+    for words in [
+        &["--break", "test_unit.py:7", "unittest", "tests/test_unit.py"][..],
+        &["--break", "tests/test_unit.py:7", "python3 -m unittest tests/test_unit.py"],
+        &["--break", "tests/test_unit.py:7", "tests.test_unit"],
+    ] {
+        let told = place.run(".", words, "print total\ncontinue\n");
+        told.shows(&["stopped: breakpoint at test_unit.py:7 in test_sum", "total = 3"]);
+    }
+    place.leave(Hub::Private);
+}
+
 #[test]
 fn the_folder_of_a_go_package_without_a_program_is_run_by_its_tests() {
     if adapters::skipped("delve") {
@@ -243,7 +277,7 @@ fn a_script_of_python_is_run_by_the_python_that_its_first_line_names() {
     place.write_program("bin/shim", "#!/bin/sh\nexit 7\n");
     place.run("p", &["shim", "x"], "").fails_with(&["bin/shim", "breakroom run -m shim"]);
     place.run("p", &["nosuch", "x"], "").fails_with(&["there is no nosuch"]);
-    place.run("p", &["cargo", "test"], "").fails_with(&["there is no cargo here"]);
+    place.run("p", &["cargo", "build"], "").fails_with(&["there is no cargo here"]);
     place.leave(Hub::Private);
 }
 

@@ -2,10 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses the part it needs")]
 
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use breakroom_testkit::mcp::Reply;
-use breakroom_testkit::{Mcp, adapters};
+use breakroom_testkit::{Mcp, adapters, wait};
 use serde_json::{Value, json};
 
 use super::editor::{Desk, Hub};
@@ -86,6 +87,26 @@ pub fn stands(reply: &Reply, file: &Path, line: u64) {
     assert!(same && reply.data["line"] == line, "not at {}:{line}:\n{}", file.display(), reply.text);
 }
 
+/// Fails unless it stands in this function.
+pub fn stands_in(reply: &Reply, function: &str) {
+    assert_eq!((reply.state(), &reply.data["function"]), ("paused", &json!(function)), "{}", reply.text);
+}
+
+/// The rows of what was captured.
+pub fn rows(reply: &Reply) -> Vec<Value> {
+    reply.data["captured"].as_array().cloned().unwrap_or_default()
+}
+
+/// Waits until it stands or has ended, however long that takes, and gathers what is captured on the way.
+pub fn settled(agent: &Mcp, mut reply: Reply) -> (Reply, Vec<Value>) {
+    let mut captured = rows(&reply);
+    while ["running", "starting"].contains(&reply.state()) {
+        reply = patiently(agent, "debugger_wait", json!({"max_tokens": 20_000}));
+        captured.extend(rows(&reply));
+    }
+    (reply, captured)
+}
+
 pub fn ended(reply: &Reply, code: i64) {
     assert_eq!((reply.state(), &reply.data["exit_code"]), ("ended", &json!(code)), "{}", reply.text);
 }
@@ -108,6 +129,15 @@ pub fn printed(agent: &Mcp, session: &str, text: &str) {
         let reply = agent.ok("debugger_inspect", arguments);
         reply.data["output"].as_str().is_some_and(|output| output.contains(text)).then_some(())
     };
-    breakroom_testkit::wait::until(breakroom_testkit::wait::DEADLINE, has)
-        .unwrap_or_else(|| panic!("never printed {text:?}"));
+    wait::until(wait::DEADLINE, has).unwrap_or_else(|| panic!("never printed {text:?}"));
+}
+
+/// Fails unless a program that prints how often it ticked goes on. What was printed before is in the pipe.
+pub fn ticks_on(lines: &mut impl BufRead, before: i64) {
+    let goes_on = || {
+        let mut line = String::new();
+        lines.read_line(&mut line).expect("its output can be read");
+        line.trim().parse::<i64>().is_ok_and(|ticks| ticks > before + 3).then_some(())
+    };
+    wait::until(wait::DEADLINE, goes_on).expect("it runs on");
 }

@@ -135,9 +135,14 @@ impl Lines {
         }
     }
 
+    /// Says nothing more, and still listens.
+    pub fn hang_up(&mut self) {
+        drop(self.stdin.take());
+    }
+
     /// Leaves, and waits until the server has ended.
     pub fn leave(mut self) -> ExitStatus {
-        drop(self.stdin.take());
+        self.hang_up();
         wait::for_exit(&mut self.child, PATIENCE).expect("it ends when nobody is there any more")
     }
 }
@@ -341,13 +346,21 @@ impl Stream {
     /// The next message of a stream of events; None at its end.
     pub fn next(&mut self) -> Option<Value> {
         loop {
+            if let Ok(message) = serde_json::from_str(&self.data()?) {
+                return Some(message);
+            }
+        }
+    }
+
+    /// The data of the next event, whether they are a message or not.
+    pub fn data(&mut self) -> Option<String> {
+        loop {
             let mut line = String::new();
             if self.body.read_line(&mut line).expect("it says something in time") == 0 {
                 return None;
             }
-            let data = line.strip_prefix("data:").map(str::trim);
-            if let Some(message) = data.and_then(|data| serde_json::from_str(data).ok()) {
-                return Some(message);
+            if let Some(data) = line.strip_prefix("data:") {
+                return Some(data.trim().to_owned());
             }
         }
     }

@@ -19,6 +19,8 @@ use crate::out::Out;
 const GRACE: Duration = Duration::from_millis(300);
 /// How long after `terminate` the IDE may take to read the last events.
 const LAST_WORDS: Duration = Duration::from_millis(800);
+/// An IDE that takes each of them within this time reads on, however late it is: a machine may be slow.
+const STILL_READS: Duration = Duration::from_millis(100);
 /// More commands than these are not read until some of them are done.
 const MOST_WAITING: usize = 1000;
 
@@ -66,9 +68,11 @@ impl Link {
 
     /// Waits until all that was said is read, or nobody wants it any more.
     pub fn finish_writing(&mut self) {
-        while !self.out.is_done() && !self.is_too_late() {
+        let is_given_up = |link: &Link| link.is_too_late() && link.out.is_stuck(STILL_READS);
+        while !self.out.is_done() && !is_given_up(self) {
             self.hear();
-            let deadline = self.terminate.map(|heard| heard + LAST_WORDS);
+            let look_again = Instant::now() + STILL_READS;
+            let deadline = self.terminate.map(|heard| look_again.max(heard + LAST_WORDS));
             self.client.wait_for_anything(Messages::Left, deadline);
         }
     }
@@ -250,5 +254,41 @@ fn plain_output(happening: &Happening) -> Option<&Value> {
             Some(&event.body).filter(|body| body["category"] != "important")
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn late(output: impl Write + Send + 'static) -> Link {
+        let mut link = Link::new(std::io::empty(), output);
+        link.terminate = Instant::now().checked_sub(LAST_WORDS);
+        assert!(link.is_too_late());
+        link
+    }
+
+    #[test]
+    fn an_ide_that_reads_is_told_the_end_however_late_it_is() {
+        let (mut reads, output) = std::io::pipe().unwrap();
+        let mut link = late(output);
+        link.say(Event::new("terminated")).unwrap();
+        link.finish_writing();
+        drop(link);
+        let said = std::io::read_to_string(&mut reads).unwrap();
+        assert!(said.contains("terminated"), "{said:?}");
+    }
+
+    #[test]
+    fn an_ide_that_does_not_read_is_not_waited_for_when_it_is_late() {
+        let (reads, output) = std::io::pipe().unwrap();
+        let mut link = late(output);
+        // More than the pipe takes.
+        link.say(Event::new("output").with("text", &*"x".repeat(1 << 20))).unwrap();
+        link.finish_writing();
+        assert!(!link.out.is_done());
+        drop(reads);
     }
 }

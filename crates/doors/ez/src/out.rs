@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use breakroom_client::Waker;
 
@@ -27,6 +28,8 @@ struct State {
     lines: VecDeque<String>,
     /// Of the lines that wait and of the one that is being written.
     bytes: usize,
+    /// When the line was begun that is being written.
+    begun: Option<Instant>,
     end: Option<End>,
 }
 
@@ -81,6 +84,11 @@ impl Out {
         self.0.state().bytes > MUCH
     }
 
+    /// Whether the IDE has not taken a line for so long. One that nobody has begun to write yet says nothing about the IDE.
+    pub fn is_stuck(&self, long: Duration) -> bool {
+        self.0.state().begun.is_some_and(|begun| begun.elapsed() >= long)
+    }
+
     /// Whether everything that was said is written, or will never be.
     pub fn is_done(&self) -> bool {
         let state = self.0.state();
@@ -114,6 +122,7 @@ impl Shared {
             let mut state = self.state();
             let was_behind = state.bytes > MUCH;
             state.bytes -= line.len();
+            state.begun = None;
             let is_news = state.bytes == 0 || (was_behind && state.bytes <= MUCH);
             drop(state);
             if is_news {
@@ -129,6 +138,7 @@ impl Shared {
                 return None;
             }
             if let Some(line) = state.lines.pop_front() {
+                state.begun = Some(Instant::now());
                 return Some(line);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);

@@ -4,13 +4,15 @@
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::stops::Thread;
 
 #[derive(Debug, Clone, Default)]
 pub struct Arguments(Map<String, Value>);
 
 /// What models call an argument that has another name here.
-const ALIASES: [(&str, &str); 24] = [
+const ALIASES: [(&str, &str); 26] = [
     ("action", "kind"),
+    ("command", "program"),
     ("direction", "kind"),
     ("environment", "env"),
     ("expr", "expression"),
@@ -20,6 +22,7 @@ const ALIASES: [(&str, &str); 24] = [
     ("frame_index", "frame_id"),
     ("hit_condition", "hit_count"),
     ("log", "log_message"),
+    ("module", "program"),
     ("path", "file"),
     ("process_id", "pid"),
     ("script", "program"),
@@ -114,6 +117,11 @@ impl Arguments {
             _ => None,
         };
         read.map(Some).ok_or_else(|| wrong(key, "a whole number", value))
+    }
+
+    /// The thread that a call is about, if it names one.
+    pub fn thread(&self) -> Result<Option<Thread>, Failure> {
+        Ok(self.integer("thread_id")?.map(Thread::from))
     }
 
     /// A number that is not negative; what is above `most` is `most`.

@@ -1,6 +1,6 @@
 //! Values in few words: the fields of an object instead of its address, and functions without their bodies.
 
-use breakroom_client::model;
+use breakroom_client::model::{self, VariablesReference};
 use breakroom_client::scopes::Member;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
@@ -15,8 +15,18 @@ const MOST_FIELDS: usize = 8;
 const LONGEST_FIELD: usize = 40;
 /// More is nothing to be shown in few words.
 const MOST_ELEMENTS: usize = 100;
-/// A stop is not told later than this because of a slow object.
-const PATIENCE: Duration = Duration::from_millis(1_500);
+/// As long as whoever asks for values waits for a slow object.
+pub const PATIENCE: Duration = Duration::from_millis(1_500);
+/// Types of what everything hangs on: hundreds of fields, for which a debugger takes longer than for all the rest of a stop.
+const WORLDS: &[&str] = &[
+    "global",
+    "globalThis",
+    "Window",
+    "WorkerGlobalScope",
+    "DedicatedWorkerGlobalScope",
+    "SharedWorkerGlobalScope",
+    "ServiceWorkerGlobalScope",
+];
 
 /// Whether a value says no more than where it is, or what.
 fn is_bare(member: &Member) -> bool {
@@ -39,6 +49,51 @@ fn ends_with_number(value: &str) -> bool {
     value.rsplit_once('@').is_some_and(|(name, number)| {
         is_name(name) && !number.is_empty() && number.chars().all(|digit| digit.is_ascii_hexdigit())
     })
+}
+
+/// Whether it is looked into: its own text says nothing, and its fields say more in little time. Where a pointer to nothing is
+/// at, every field is an error.
+fn is_meant(member: &Member) -> bool {
+    let is_world = WORLDS.contains(&member.variable.kind.as_str());
+    let is_null = address(&member.variable.value).is_some_and(|address| address == "0x0");
+    is_bare(member) && !is_function(member) && !is_world && !is_null && elements_of(member) <= MOST_ELEMENTS
+}
+
+/// What a pointer is worth, without the zeros that it is filled up with.
+fn address(value: &str) -> Option<String> {
+    let digits = value.trim().strip_prefix("0x")?;
+    let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+    let short = match digits.trim_start_matches('0') {
+        "" => "0",
+        short => short,
+    };
+    is_number.then(|| format!("0x{short}"))
+}
+
+/// Whether a value is a text: what is inside it are its letters, one by one.
+pub fn is_text(value: &str) -> bool {
+    text_of(value).is_some()
+}
+
+/// A text with its quotes, without the pointer to it.
+fn text_of(value: &str) -> Option<&str> {
+    let text = match value.split_once(' ') {
+        Some((pointer, text)) if address(pointer).is_some() => text,
+        _ => value,
+    };
+    text.starts_with(['"', '\'']).then_some(text)
+}
+
+/// How long a text is: as is said of one that was cut, or by its letters.
+pub fn length_of(value: &str) -> Option<String> {
+    let text = text_of(value)?;
+    if let Some((_, length)) = text.strip_suffix(" bytes)").and_then(|text| text.rsplit_once(" (")) {
+        return Some(format!("{length} bytes"));
+    }
+    let mut letters = text.chars();
+    // gdb writes `'z' <repeats 20 times>` for equal letters.
+    let is_whole = letters.next() == letters.next_back() && !text.contains(" <repeats ");
+    is_whole.then(|| format!("{} characters", letters.count()))
 }
 
 pub fn is_function(member: &Member) -> bool {
@@ -68,10 +123,12 @@ fn in_brief(fields: &[Member]) -> Option<String> {
     };
     let meant: Vec<&Member> = fields.iter().filter(is_meant).collect();
     let shown = |field: &&Member| {
-        let value = match is_bare(field) {
-            true if field.variable.kind.is_empty() => "…".to_owned(),
-            true => line(&field.variable.kind, LONGEST_FIELD),
-            false => line(&field.variable.value, LONGEST_FIELD),
+        // Whether a list ends here is what is asked of a pointer.
+        let value = match address(&field.variable.value) {
+            Some(address) => address,
+            None if !is_bare(field) => line(&field.variable.value, LONGEST_FIELD),
+            None if field.variable.kind.is_empty() => "…".to_owned(),
+            None => line(&field.variable.kind, LONGEST_FIELD),
         };
         format!("{}: {value}", field.variable.name)
     };
@@ -92,23 +149,25 @@ fn with_address(value: &str, brief: String) -> String {
     }
 }
 
+fn with_children(member: &mut Member) -> Option<(&mut Member, VariablesReference)> {
+    let children = member.children?;
+    Some((member, children))
+}
+
 impl Session {
-    /// Gives the first few objects that show an address their fields instead.
-    pub async fn brief(&self, members: &mut [Member]) {
-        let until = Instant::now() + PATIENCE;
-        let is_meant = |member: &&mut Member| {
-            is_bare(member) && !is_function(member) && elements_of(member) <= MOST_ELEMENTS
-        };
+    /// Gives the first few objects that show an address their fields instead. Those that do not come in time stay as the
+    /// debugger shows them.
+    pub async fn brief(&self, members: &mut [Member], patience: Duration) {
+        let until = Instant::now() + patience;
+        let meant = members.iter_mut().filter(|member| is_meant(member));
         let mut asked = Vec::new();
-        for member in members.iter_mut().filter(is_meant).take(MOST_OBJECTS) {
-            let Some(reference) = member.children else { continue };
-            // Without them it is shown as the debugger does.
-            let Ok(sent) = self.ask_for_members(reference).await else { return };
+        for (member, reference) in meant.filter_map(with_children).take(MOST_OBJECTS) {
+            let Ok(sent) = self.ask_for_members(reference).await else { break };
             asked.push((member, sent));
         }
         for (member, sent) in asked {
             let left = until.saturating_duration_since(Instant::now());
-            let Ok(body) = sent.answer(left).await else { return };
+            let Ok(body) = sent.answer(left).await else { continue };
             if let Some(brief) = in_brief(&self.read_members(&body)) {
                 member.variable.value = with_address(&member.variable.value, brief);
             }
@@ -124,7 +183,7 @@ impl Session {
             return model::text(&body["result"]);
         };
         without_body(&mut member);
-        self.brief(std::slice::from_mut(&mut member)).await;
+        self.brief(std::slice::from_mut(&mut member), PATIENCE).await;
         member.variable.value
     }
 }
@@ -156,6 +215,14 @@ mod tests {
     }
 
     #[test]
+    fn what_everything_hangs_on_is_not_looked_into() {
+        assert!(is_meant(&member("this", "Order", "Order")));
+        assert!(
+            !is_meant(&member("this", "global", "global")) && !is_meant(&member("this", "Window", "Window"))
+        );
+    }
+
+    #[test]
     fn a_brief_has_the_fields_without_functions_and_says_that_there_are_more() {
         let fields = [
             member("id", "int", "3"),
@@ -170,6 +237,28 @@ mod tests {
         assert_eq!(in_brief(&[]), None);
         assert_eq!(with_address("0x55d0", "{id: 3}".to_owned()), "0x55d0 {id: 3}");
         assert_eq!(with_address("<Order object at 0x7f12>", "{id: 3}".to_owned()), "{id: 3}");
+    }
+
+    #[test]
+    fn a_pointer_among_fields_says_where_it_is_and_one_to_nothing_is_not_looked_into() {
+        let fields = [member("v", "int", "2"), member("next", "node *", "0x000055d0")];
+        assert_eq!(in_brief(&fields), Some("{v: 2, next: 0x55d0}".to_owned()));
+        let last = [member("v", "int", "2"), member("next", "node *", "0x0000000000000000")];
+        assert_eq!(in_brief(&last), Some("{v: 2, next: 0x0}".to_owned()));
+        assert!(!is_meant(&member("h", "node *", "0x0000000000000000")));
+        assert!(is_meant(&member("h", "node *", "0x000055d0")));
+    }
+
+    #[test]
+    fn a_text_has_its_own_length() {
+        assert_eq!(length_of("\"abc\""), Some("3 characters".to_owned()));
+        assert_eq!(length_of("0x55d0 'äöü'"), Some("3 characters".to_owned()));
+        assert_eq!(length_of("\"ab…\" (5000000 bytes)"), Some("5000000 bytes".to_owned()));
+        for unknown in ["\"ab\", 'z' <repeats 20 times>, \"c\"", "\"ab\"...", "\"", "[1, 2]", "(4 bytes)"] {
+            assert_eq!(length_of(unknown), None, "{unknown}");
+        }
+        assert!(is_text("0x55d0 \"abc\"") && is_text("'a'"));
+        assert!(!is_text("0x55d0") && !is_text("size=3") && !is_text("['a']") && !is_text("97 'a'"));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! How long an answer may be, and what becomes of the rest.
 //!
 //! An agent pays for every character, so each call has a budget, in tokens of four characters. Half of it is for the text
-//! and half for the same as data. What has no room is kept for a while under a cursor.
+//! and half for the same as data; where a model sees the text alone, all of it is the text's. What has no room is kept for
+//! a while under a cursor.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
 use crate::arguments::Arguments;
+use crate::briefs::length_of;
 use crate::failure::Failure;
 
 const CHARACTERS_OF_A_TOKEN: usize = 4;
@@ -24,24 +26,73 @@ const MOST_RESTS: usize = 8;
 /// As much is kept of one.
 const MOST_KEPT: usize = 1024 * 1024;
 
-/// How many characters one of the two forms of an answer may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room(pub usize);
+/// In which forms a model is shown an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Forms {
+    #[default]
+    TextAndData,
+    TextAlone,
+}
 
-impl Default for Room {
-    fn default() -> Room {
-        Room(DEFAULT_TOKENS as usize * CHARACTERS_OF_A_TOKEN / 2)
-    }
+/// How many characters each form of an answer may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    pub text: usize,
+    pub data: usize,
 }
 
 impl Room {
-    pub fn of(arguments: &Arguments) -> Result<Room, Failure> {
-        let tokens = arguments.count("max_tokens", DEFAULT_TOKENS, MOST_TOKENS)?.max(LEAST_TOKENS) as usize;
-        Ok(Room(tokens * CHARACTERS_OF_A_TOKEN / 2))
+    pub fn of(arguments: &Arguments, forms: Forms) -> Result<Room, Failure> {
+        let tokens = arguments.count("max_tokens", DEFAULT_TOKENS, MOST_TOKENS)?;
+        Ok(Room::for_tokens(tokens, forms))
     }
 
+    /// Where nothing was said that could be read.
+    pub fn usual(forms: Forms) -> Room {
+        Room::for_tokens(DEFAULT_TOKENS, forms)
+    }
+
+    fn for_tokens(tokens: u64, forms: Forms) -> Room {
+        let all = tokens.max(LEAST_TOKENS) as usize * CHARACTERS_OF_A_TOKEN;
+        match forms {
+            Forms::TextAndData => Room::of_each(all / 2),
+            // Nobody is shown the data, so that they need not fit.
+            Forms::TextAlone => Room { text: all, data: usize::MAX },
+        }
+    }
+
+    pub fn of_each(characters: usize) -> Room {
+        Room { text: characters, data: characters }
+    }
+
+    /// So much of what the text has.
     pub fn percent(self, part: usize) -> usize {
-        self.0 * part / 100
+        self.share(part).text
+    }
+
+    /// So much of it, in percent.
+    #[must_use]
+    pub fn share(self, part: usize) -> Room {
+        let of = |all: usize| all.saturating_mul(part) / 100;
+        Room { text: of(self.text), data: of(self.data) }
+    }
+
+    /// What is left of it beside what takes so much in each form.
+    #[must_use]
+    pub fn beside(self, taken: usize) -> Room {
+        let left = |all: usize| all.saturating_sub(taken);
+        Room { text: left(self.text), data: left(self.data) }
+    }
+
+    /// Whether a text fits in both forms.
+    pub fn holds(self, text: &str) -> bool {
+        text.len() <= self.text && written(text) <= self.data
+    }
+
+    /// How much to read next, where so much was this text, which does not fit.
+    pub fn less(self, most: usize, text: &str) -> usize {
+        let part = |room: usize, size: usize| most.saturating_mul(room) / size.max(1);
+        part(self.text, text.len()).min(part(self.data, written(text))).min(most.saturating_sub(1))
     }
 }
 
@@ -85,8 +136,25 @@ pub fn line(value: &str, most: usize) -> String {
     match escaped.char_indices().nth(most) {
         None => escaped,
         // A debugger that has shortened it knows how long it is, and says nothing.
-        Some((at, _)) if value.contains("...") => format!("{}…", &escaped[..at]),
-        Some((at, _)) => format!("{}… ({} characters)", &escaped[..at], value.chars().count()),
+        Some((at, _)) if value.contains("...") || value.ends_with('…') => format!("{}…", &escaped[..at]),
+        Some((at, _)) => {
+            let length = length_of(value).unwrap_or_else(|| format!("{} characters", value.chars().count()));
+            format!("{}… ({length})", &escaped[..at])
+        }
+    }
+}
+
+/// What a value was before, from a little before the place where it differs: the beginning alone would be like the new one.
+pub fn before(old: &str, new: &str, most: usize) -> String {
+    let alike = old.chars().zip(new.chars()).take_while(|(old, new)| old == new).count();
+    let skipped = alike.saturating_sub(most / 2);
+    match skipped > 0 && old.chars().count() > most {
+        false => line(old, most),
+        true => {
+            let part: String = old.chars().skip(skipped).take(most).collect();
+            let end = if old.chars().count() > skipped + most { "…" } else { "" };
+            format!("…{}{end}", line(&part, usize::MAX))
+        }
     }
 }
 
@@ -111,16 +179,12 @@ pub fn fit<T>(
 
 /// As many of the items as fit in both forms of an answer, so that neither says more than the other. There is always one:
 /// whoever goes on behind these would else never come further.
-pub fn fit_both(
-    items: impl IntoIterator<Item = (String, Value)>,
-    for_text: usize,
-    for_data: usize,
-) -> (Vec<String>, Vec<Value>) {
+pub fn fit_both(items: impl IntoIterator<Item = (String, Value)>, room: Room) -> (Vec<String>, Vec<Value>) {
     let (mut of_text, mut of_data) = (0, 0);
     let fits = |(at, (text, data)): &(usize, (String, Value))| {
         of_text += text.len() + 1;
         of_data += data.to_string().len() + 1;
-        *at == 0 || of_text <= for_text && of_data <= for_data
+        *at == 0 || of_text <= room.text && of_data <= room.data
     };
     items.into_iter().enumerate().take_while(fits).map(|(_, item)| item).unzip()
 }
@@ -131,14 +195,10 @@ pub fn written(text: &str) -> usize {
 }
 
 /// Cuts a text so that it fits as data too.
-pub fn cut_as_data(text: String, room: usize) -> (String, Option<String>) {
-    let mut at = floor(&text, room);
-    loop {
-        let size = written(&text[..at]);
-        if size <= room || at == 0 {
-            break;
-        }
-        at = floor(&text, (at * room / size).min(at - 1));
+pub fn cut_as_data(text: String, room: Room) -> (String, Option<String>) {
+    let mut at = floor(&text, room.text);
+    while at > 0 && !room.holds(&text[..at]) {
+        at = floor(&text, room.less(at, &text[..at]));
     }
     let (kept, rest) = text.split_at(at);
     (kept.to_owned(), (!rest.is_empty()).then(|| rest.to_owned()))
@@ -198,19 +258,33 @@ mod tests {
     #[test]
     fn a_budget_has_a_default_and_bounds() {
         let of = |value: Value| match value {
-            Value::Object(members) => Room::of(&Arguments::new(members)),
+            Value::Object(members) => Room::of(&Arguments::new(members), Forms::TextAndData),
             _ => unreachable!(),
         };
-        assert_eq!(of(json!({})), Ok(Room(4_000)));
-        assert_eq!(of(json!({"max_tokens": "1000000"})), Ok(Room(40_000)));
-        assert_eq!(of(json!({"max_tokens": 1})), Ok(Room(200)));
+        assert_eq!(of(json!({})), Ok(Room::of_each(4_000)));
+        assert_eq!(of(json!({"max_tokens": "1000000"})), Ok(Room::of_each(40_000)));
+        assert_eq!(of(json!({"max_tokens": 1})), Ok(Room::of_each(200)));
+        let alone = Room::of(&Arguments::default(), Forms::TextAlone).map(|room| room.text);
+        assert_eq!(alone, Ok(8_000), "what nobody is shown takes no room");
     }
 
     #[test]
     fn a_length_is_told_only_of_what_is_whole() {
         assert_eq!(line("abcdef", 3), "abc… (6 characters)");
         assert_eq!(line("abc, ...", 3), "abc…");
+        assert_eq!(line("abcdef…", 3), "abc…");
         assert_eq!(line("a\nb", 9), "a\\nb");
+        assert_eq!(line("\"abcdef\"", 3), "\"ab… (6 characters)", "quotes are none of its own");
+    }
+
+    #[test]
+    fn what_a_value_was_is_told_where_it_differs() {
+        let of = |balance: u32| format!("Account {{Name: \"Zoë\", Street: \"long\", Balance: {balance}}}");
+        assert_eq!(before(&of(5), &of(6), 20), "… Balance: 5}");
+        assert_eq!(before("5", "6", 20), "5");
+        assert_eq!(before("abcdefghijkl", "xyz", 5), "abcde… (12 characters)");
+        let many = "a".repeat(30) + "1" + &"b".repeat(30);
+        assert_eq!(before(&many, &"a".repeat(99), 10), format!("…{}1{}…", "a".repeat(5), "b".repeat(4)));
     }
 
     #[test]
@@ -253,10 +327,10 @@ mod tests {
     #[test]
     fn both_forms_have_the_same_items_and_there_is_always_one() {
         let items = || (0..9).map(|at| (format!("item {at}"), json!({"item": at})));
-        let (lines, data) = fit_both(items(), 1_000, 33);
+        let (lines, data) = fit_both(items(), Room { text: 1_000, data: 33 });
         assert_eq!((lines.len(), data.len()), (3, 3));
-        assert_eq!(fit_both(items(), 15, 1_000).0, ["item 0", "item 1"]);
-        assert_eq!(fit_both(items(), 0, 0).1, [json!({"item": 0})]);
+        assert_eq!(fit_both(items(), Room { text: 15, data: 1_000 }).0, ["item 0", "item 1"]);
+        assert_eq!(fit_both(items(), Room::of_each(0)).1, [json!({"item": 0})]);
     }
 
     proptest! {
@@ -273,7 +347,7 @@ mod tests {
 
         #[test]
         fn nothing_is_lost_by_a_cut_for_data(text in "[a-z\"\n€]{0,200}", room in 8usize..220) {
-            let (kept, rest) = cut_as_data(text.clone(), room);
+            let (kept, rest) = cut_as_data(text.clone(), Room::of_each(room));
             prop_assert!(written(&kept) <= room);
             prop_assert_eq!(kept + &rest.unwrap_or_default(), text);
         }

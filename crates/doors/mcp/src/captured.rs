@@ -1,11 +1,12 @@
 //! What breakpoints that capture have written down: a table of hits, of which the first and the last are kept.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use breakroom_client::model;
 use serde_json::{Value, json};
 
+use crate::budget::Room;
 use crate::reply::Reply;
+use crate::stops::Thread;
 
 /// How a loop begins is worth as much as how it ends.
 const MOST_FIRST: usize = 100;
@@ -15,7 +16,7 @@ const MOST_LAST: usize = 100;
 pub struct Row {
     pub breakpoint: u32,
     pub place: String,
-    pub thread: i64,
+    pub thread: Thread,
     /// What was asked for, and what it was.
     pub values: Vec<(String, String)>,
 }
@@ -37,10 +38,10 @@ pub struct Captured {
     dropped: u64,
     /// Hits that were over before they were read.
     missed: u64,
+    /// Threads that stood there and were not told of, and may have hit it or not.
+    doubtful: u64,
     /// How often each breakpoint was hit that captures.
     hits: HashMap<u32, u64>,
-    /// How often each conditional breakpoint of others' had been hit, by their names and numbers.
-    others: HashMap<(String, i64), i64>,
 }
 
 /// A line of the table.
@@ -52,9 +53,10 @@ struct Line {
 }
 
 impl Line {
-    fn size(&self) -> usize {
+    /// What it takes as text, and as data.
+    fn sizes(&self) -> (usize, usize) {
         let data = self.data.as_ref().map(|data| data.to_string().len()).unwrap_or_default();
-        self.text.len().max(data) + 1
+        (self.text.len() + 1, data + 1)
     }
 }
 
@@ -85,6 +87,11 @@ impl Captured {
         }
     }
 
+    /// A thread stands at this breakpoint that may have hit it, and is not told of.
+    pub fn doubt(&mut self, breakpoint: u32) {
+        self.doubtful += u64::from(self.hits.contains_key(&breakpoint));
+    }
+
     fn count(&mut self, breakpoint: u32) -> Option<u64> {
         let hits = self.hits.get_mut(&breakpoint)?;
         *hits += 1;
@@ -106,41 +113,25 @@ impl Captured {
             self.hits.entry(*breakpoint).or_default();
         }
         if self.first.is_empty() && self.last.is_empty() {
-            (self.dropped, self.missed) = (0, 0);
+            (self.dropped, self.missed, self.doubtful) = (0, 0, 0);
         }
-    }
-
-    /// Whether a breakpoint of somebody else's, where the program stands, is why it does: the hub counts its hits.
-    pub fn is_wanted_by(&mut self, other: &Value) -> bool {
-        let has = |key: &str| other[key].as_str().is_some_and(|term| !term.is_empty());
-        if has("logMessage") {
-            return false;
-        }
-        let hits = model::integer(&other["hits"]).unwrap_or_default();
-        let id = (model::text(&other["owner"]), model::integer(&other["id"]).unwrap_or_default());
-        let before = self.others.insert(id, hits).unwrap_or_default();
-        hits > before || !has("condition") && !has("hitCondition")
     }
 
     /// Adds them to an answer as a table. They are shown once; `keep` puts aside what has no room, under a cursor.
-    pub fn show(&mut self, reply: &mut Reply, room: usize, keep: impl FnOnce(String) -> String) {
+    pub fn show(&mut self, reply: &mut Reply, room: Room, keep: impl FnOnce(String) -> String) {
         let lines = self.take_lines();
-        let missed = match std::mem::take(&mut self.missed) {
-            0 => String::new(),
-            missed => format!(", and {missed} that were over before they could be read"),
-        };
+        let unread = self.take_unread();
         let hits: u64 = lines.iter().map(|line| line.hits).sum();
-        if lines.is_empty() && missed.is_empty() {
+        if lines.is_empty() && unread.is_empty() {
             return;
         }
         let plural = if hits == 1 { "" } else { "s" };
         let colon = if lines.is_empty() { "" } else { ":" };
-        reply.add(&format!("captured {hits} hit{plural}{missed}{colon}"));
+        reply.add(&format!("captured {hits} hit{plural}{unread}{colon}"));
         let (front, middle, back) = parted(lines, room);
-        let mut data = Vec::new();
         for line in front {
             reply.add(&line.text);
-            data.extend(line.data);
+            reply.captured.extend(line.data);
         }
         match middle.as_slice() {
             [] => {}
@@ -155,16 +146,25 @@ impl Captured {
         }
         for line in back {
             reply.add(&line.text);
-            data.extend(line.data);
+            reply.captured.extend(line.data);
         }
-        reply.put("captured", data);
+    }
+
+    /// Hits that are not in the table, in words.
+    fn take_unread(&mut self) -> String {
+        let missed = match std::mem::take(&mut self.missed) {
+            0 => String::new(),
+            missed => format!(", and {missed} that were over before they could be read"),
+        };
+        match std::mem::take(&mut self.doubtful) {
+            0 => missed,
+            doubtful => format!("{missed}, and up to {doubtful} more that the debugger did not tell of"),
+        }
     }
 
     fn take_lines(&mut self) -> Vec<Line> {
         let (first, last) = (std::mem::take(&mut self.first), std::mem::take(&mut self.last));
-        let mut threads: Vec<i64> = first.iter().chain(&last).map(|kept| kept.row.thread).collect();
-        threads.sort_unstable();
-        threads.dedup();
+        let threads: HashSet<Thread> = first.iter().chain(&last).map(|kept| kept.row.thread).collect();
         let line = |kept: Kept| kept.line(threads.len() > 1);
         let gap = match std::mem::take(&mut self.dropped) {
             0 => None,
@@ -188,7 +188,7 @@ impl Kept {
             data["times"] = times.into();
         }
         if has_thread {
-            data["thread"] = thread.into();
+            data["thread"] = thread.number().into();
             text.push_str(&format!(" | thread {thread}"));
         }
         for (name, value) in &values {
@@ -202,20 +202,21 @@ impl Kept {
 }
 
 /// Those at both ends that there is room for, and the others. There is always the first.
-fn parted(mut lines: Vec<Line>, room: usize) -> (Vec<Line>, Vec<Line>, Vec<Line>) {
-    if lines.iter().map(Line::size).sum::<usize>() <= room {
-        return (lines, Vec::new(), Vec::new());
-    }
-    let fitting = |lines: &mut dyn Iterator<Item = &Line>| {
-        let mut used = 0;
+fn parted(mut lines: Vec<Line>, room: Room) -> (Vec<Line>, Vec<Line>, Vec<Line>) {
+    let fitting = |lines: &mut dyn Iterator<Item = &Line>, room: Room| {
+        let mut used = (0, 0);
         let fits = |line: &&Line| {
-            used += line.size();
-            used <= room / 2
+            let (text, data) = line.sizes();
+            used = (used.0 + text, used.1 + data);
+            used.0 <= room.text && used.1 <= room.data
         };
         lines.take_while(fits).count()
     };
-    let front = fitting(&mut lines.iter()).max(1);
-    let back = fitting(&mut lines.iter().skip(front).rev());
+    if fitting(&mut lines.iter(), room) == lines.len() {
+        return (lines, Vec::new(), Vec::new());
+    }
+    let front = fitting(&mut lines.iter(), room.share(50)).max(1);
+    let back = fitting(&mut lines.iter().skip(front).rev(), room.share(50));
     let end = lines.split_off(lines.len() - back);
     let middle = lines.split_off(front);
     (lines, middle, end)
@@ -227,7 +228,7 @@ mod tests {
 
     fn row(breakpoint: u32, thread: i64, value: impl ToString) -> Row {
         let values = vec![("i".to_owned(), value.to_string())];
-        Row { breakpoint, place: "t.py:7".to_owned(), thread, values }
+        Row { breakpoint, place: "t.py:7".to_owned(), thread: thread.into(), values }
     }
 
     fn capturing() -> Captured {
@@ -238,7 +239,7 @@ mod tests {
 
     fn shown(captured: &mut Captured, room: usize) -> (Reply, String) {
         let (mut reply, mut rest) = (Reply::default(), String::new());
-        captured.show(&mut reply, room, |text| {
+        captured.show(&mut reply, Room::of_each(room), |text| {
             rest = text;
             "r1".to_owned()
         });
@@ -262,7 +263,7 @@ mod tests {
             ]
         );
         assert_eq!(lines[201], "  1 t.py:7 | hit 1000 | i = 1000");
-        assert_eq!(reply.data["captured"].as_array().map(Vec::len), Some(200));
+        assert_eq!(reply.captured.len(), 200);
         assert_eq!(shown(&mut captured, 100_000).0.text, "", "they are shown once");
         captured.push(row(1, 1, "x"));
         assert_eq!(shown(&mut captured, 100_000).0.text, "captured 1 hit:\n  1 t.py:7 | hit 1001 | i = x");
@@ -279,8 +280,8 @@ mod tests {
             "captured 247 hits:\n  2 t.py:7 | hits 1-246 (x246) | thread 1 | i = same\n  \
              2 t.py:7 | hit 247 | thread 5 | i = same"
         );
-        assert_eq!(reply.data["captured"][0]["times"], 246);
-        assert_eq!(reply.data["captured"][1]["thread"], 5);
+        assert_eq!(reply.captured[0]["times"], 246);
+        assert_eq!(reply.captured[1]["thread"], 5);
     }
 
     #[test]
@@ -294,7 +295,7 @@ mod tests {
         let said = format!("  ... {hidden} hits between: debugger_inspect with cursor=\"r1\"");
         assert!(lines.contains(&said.as_str()), "{}", reply.text);
         assert_eq!(rest.lines().count(), hidden);
-        assert!(reply.text.len() < 400 && reply.data["captured_cursor"] == "r1");
+        assert!(reply.text.len() < 400 && reply.data()["captured_cursor"] == "r1");
     }
 
     #[test]
@@ -312,6 +313,19 @@ mod tests {
     }
 
     #[test]
+    fn hits_in_doubt_are_told_without_being_counted() {
+        let mut captured = capturing();
+        captured.doubt(9);
+        captured.push(row(1, 1, 0));
+        captured.doubt(1);
+        let (reply, _) = shown(&mut captured, 1_000);
+        assert!(
+            reply.text.starts_with("captured 1 hit, and up to 1 more that the debugger did not tell of:")
+        );
+        assert_eq!(shown(&mut captured, 1_000).0, Reply::default());
+    }
+
+    #[test]
     fn rows_go_with_their_breakpoint_and_with_the_program() {
         let mut captured = capturing();
         captured.push(row(1, 1, 0));
@@ -324,23 +338,5 @@ mod tests {
         assert_eq!(shown(&mut captured, 1_000).0, Reply::default());
         captured.push(row(2, 1, 0));
         assert!(shown(&mut captured, 1_000).0.text.contains("hit 1 "));
-    }
-
-    #[test]
-    fn a_conditional_breakpoint_of_anothers_wants_a_stop_only_when_it_was_hit() {
-        let mut captured = capturing();
-        let other = |hits: i64, more: Value| {
-            let mut other = json!({"owner": "Editor", "id": 1, "hits": hits});
-            if let (Value::Object(other), Value::Object(more)) = (&mut other, more) {
-                other.extend(more);
-            }
-            other
-        };
-        let condition = || json!({"condition": "i == 2"});
-        assert!(!captured.is_wanted_by(&other(0, condition())));
-        assert!(captured.is_wanted_by(&other(1, condition())));
-        assert!(!captured.is_wanted_by(&other(1, condition())));
-        assert!(captured.is_wanted_by(&other(1, json!({}))));
-        assert!(!captured.is_wanted_by(&other(2, json!({"logMessage": "here"}))));
     }
 }

@@ -3,113 +3,144 @@
 //! If somebody else wants to stop there too, it stays stopped for everybody. So it does in the midst of a step, anybody's,
 //! when a pause was asked for, and while another thread of that process stands for a reason of its own: to go on would be
 //! to run away from whoever looks. Threads that stopped together are all written down before any goes on, since one takes
-//! the others along.
+//! the others along. A step of the agent's own is led on from there (`leading`), and where several only capture, the last of them
+//! goes on (`turns`).
 
-use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use breakroom_client::model::{self, Frame};
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::Wanted;
-use crate::breakpoints::{Breakpoint, Place};
+use crate::beside::untold;
+use crate::breakpoints::Breakpoint;
 use crate::budget::line;
 use crate::captured::Row;
 use crate::failure::Failure;
 use crate::judging::Judged;
-use crate::seen::{Seen, Stop, Told};
+use crate::moves::Going;
+use crate::places::{at, is_at};
+use crate::seen::{Stop, Threads, Told};
 use crate::session::Session;
+use crate::turns::{Turn, settled, turn};
 
 const LONGEST_VALUE: usize = 120;
 /// Of all locals, so many.
 const MOST_LOCALS: usize = 12;
 
 /// A stop that was looked at.
-struct Looked {
-    judged: Judged,
+pub struct Looked {
+    pub judged: Judged,
     /// Whether nothing but captures is there.
     is_captured: bool,
 }
 
 /// Judges each stop that may be one of those, until the session is gone.
 pub async fn judge_all(session: Weak<Session>, mut judged: mpsc::UnboundedReceiver<Judged>) {
+    let mut open = Vec::new();
     while let Some(first) = judged.recv().await {
         let Some(session) = session.upgrade() else { return };
-        let mut looked = vec![look(&session, first).await];
+        let mut looked: Vec<Looked> = std::mem::take(&mut open);
+        looked.extend(look(&session, first).await);
         while let Ok(another) = judged.try_recv() {
-            looked.push(look(&session, another).await);
+            looked.extend(look(&session, another).await);
         }
         while let Some(one) = looked.pop() {
             let (mut together, others): (Vec<_>, Vec<_>) =
                 looked.into_iter().partition(|other| other.judged.stop.is_with(&one.judged.stop));
             looked = others;
             together.push(one);
-            conclude(&session, together).await;
+            open.extend(conclude(&session, together).await);
         }
     }
 }
 
-async fn look(session: &Arc<Session>, judged: Judged) -> Looked {
-    // What cannot be read is somebody's stop.
-    let is_captured = capture(session, &judged).await.unwrap_or(false);
-    Looked { judged, is_captured }
+/// Looks at a stop, and at those with it that are not told.
+async fn look(session: &Arc<Session>, told: Judged) -> Vec<Looked> {
+    let mut all = untold(session, &told).await;
+    all.insert(0, told);
+    let mut looked = Vec::new();
+    for judged in all {
+        // What cannot be read is somebody's stop.
+        let is_captured = capture(session, &judged).await.unwrap_or(false);
+        looked.push(Looked { judged, is_captured });
+    }
+    looked
 }
 
-/// Has a process go on whose stops were looked at, or tells of them.
-async fn conclude(session: &Arc<Session>, together: Vec<Looked>) {
-    let stays = session.watched.change(|seen| stays(seen, &together));
+/// Has a process go on whose stops were looked at, or tells of them. Gives them back if there are more to be looked at first.
+async fn conclude(session: &Arc<Session>, together: Vec<Looked>) -> Vec<Looked> {
+    let stays = stays(&session.seen().threads, &together);
     let Some(stop) =
-        together.iter().map(|one| &one.judged).find(|judged| session.seen().judging.is_on(judged))
+        together.iter().map(|one| &one.judged).find(|judged| session.seen().threads.judging.is_on(judged))
     else {
-        return;
+        return Vec::new();
     };
-    if !stays {
-        let before = session.seen().epoch;
-        let answer = session.link.request("continue", json!({"threadId": stop.stop.thread})).await;
-        if let Ok(body) = answer {
-            let all = body["allThreadsContinued"] != Value::Bool(false);
-            session.watched.change(|seen| {
-                for one in together.iter().filter(|one| all || one.judged.number == stop.number) {
-                    seen.judging.end(&one.judged);
-                }
-                seen.left(stop.stop.thread, all, before);
-            });
-            let left = together.into_iter().filter(|one| session.seen().judging.is_on(&one.judged)).collect();
-            return Box::pin(conclude(session, left)).await;
-        }
+    let turn = if stays { Turn::Nobodys } else { turn(session, &together).await };
+    // What came while others were waited for counts, too, up to the request itself.
+    let (turn, before) = {
+        let threads = &session.seen().threads;
+        let settled = settled(threads, &together).filter(|_| turn == Turn::Ours);
+        (settled.unwrap_or(turn), threads.epoch())
+    };
+    match turn {
+        Turn::Behind => return together,
+        Turn::Past => return Vec::new(),
+        Turn::Ours | Turn::Nobodys => {}
     }
-    session.watched.change(|seen| tell(seen, together));
+    if turn == Turn::Ours
+        && let Ok(body) = session.ask("continue", stop.stop.thread).await
+    {
+        let going = Going::read(stop.stop.thread, &body);
+        session.watched.change(|seen| {
+            for one in together.iter().filter(|one| going.all || one.judged.number == stop.number) {
+                seen.threads.judging.end(&one.judged);
+            }
+            seen.threads.left(going, before);
+        });
+        let is_left = |one: &Looked| session.seen().threads.judging.is_on(&one.judged);
+        let left = together.into_iter().filter(is_left).collect();
+        return Box::pin(conclude(session, left)).await;
+    }
+    session.watched.change(|seen| {
+        if !seen.is_over() {
+            tell(&mut seen.threads, together);
+        }
+    });
+    Vec::new()
 }
 
 /// Whether somebody wants this process to stand.
-fn stays(seen: &Seen, together: &[Looked]) -> bool {
+pub fn stays(threads: &Threads, together: &[Looked]) -> bool {
     let has_stop = |one: &Looked| {
         let is_real = |stop: &&Stop| stop.told != Told::Aside && stop.is_with(&one.judged.stop);
-        seen.stops.iter().any(|stop| is_real(&stop))
+        threads.stops().iter().any(|stop| is_real(&stop))
     };
     let is_wanted = |one: &Looked| {
-        let cuts_a_step = one.judged.stop.in_step || seen.judging.cuts_a_step(&one.judged.stop);
-        seen.judging.is_on(&one.judged) && (!one.is_captured || cuts_a_step || has_stop(one))
+        let stop = &one.judged.stop;
+        let cuts_a_step = stop.in_step || threads.judging.cuts_a_step(stop);
+        threads.judging.is_on(&one.judged)
+            && (!one.is_captured || cuts_a_step || threads.pausing.has(stop) || has_stop(one))
     };
-    seen.is_pausing || together.iter().any(is_wanted)
+    together.iter().any(is_wanted)
 }
 
 /// Those that are only captured are no news beside another that is more.
-fn tell(seen: &mut Seen, together: Vec<Looked>) {
-    if seen.is_over() {
-        return;
-    }
+fn tell(threads: &mut Threads, together: Vec<Looked>) {
     let is_news = |one: &Looked| !one.is_captured || one.judged.stop.in_step;
     let is_with = |stop: &Stop| together.iter().any(|one| stop.is_with(&one.judged.stop));
-    let mut has_news = together.iter().any(|one| is_news(one) && seen.judging.is_on(&one.judged))
-        || seen.stops.iter().any(|stop| stop.told != Told::Aside && is_with(stop));
+    let has_stop = threads.stops().iter().any(|stop| stop.told != Told::Aside && is_with(stop));
+    let mut has_news =
+        has_stop || together.iter().any(|one| is_news(one) && threads.judging.is_on(&one.judged));
+    let is_wanted = |one: &Looked| !one.is_captured || threads.pausing.has(&one.judged.stop);
+    let is_only_captured = !has_stop && !together.iter().any(is_wanted);
     for one in together {
         let told = if has_news && !is_news(&one) { Told::Aside } else { Told::Not };
+        let cuts_step = is_only_captured && one.judged.stop.in_step;
         // Somebody else may have resumed it meanwhile, and then there is nothing to be told.
-        if seen.judging.end(&one.judged) {
+        if threads.judging.end(&one.judged) {
             has_news = true;
-            seen.tell_with_companions(Stop { told, ..one.judged.stop });
+            threads.tell_with_companions(Stop { told, cuts_step, ..one.judged.stop });
         }
     }
 }
@@ -117,6 +148,13 @@ fn tell(seen: &mut Seen, together: Vec<Looked>) {
 /// Writes down what the breakpoints there capture. False if somebody wants to stop there.
 async fn capture(session: &Arc<Session>, judged: &Judged) -> Result<bool, Failure> {
     let stop = &judged.stop;
+    if !stop.is_at_breakpoint() {
+        return Ok(false);
+    }
+    if stop.captures.is_some() && stop.hit.is_empty() {
+        // It is others' to write down.
+        return Ok(true);
+    }
     let stack = session.stack(stop.thread, 0, 1).await;
     // Behind whatever is being set: then its numbers are known.
     let mut breakpoints = session.breakpoints.lock().await;
@@ -130,7 +168,7 @@ async fn capture(session: &Arc<Session>, judged: &Judged) -> Result<bool, Failur
     };
     // What is there is asked only where others may have something there, or where the debugger does not say it.
     let is_alone = !session.seen().has_company && !matches!(session.wanted, Wanted::Join(_));
-    let others = match is_alone && !stop.hit.is_empty() {
+    let others = match (is_alone || stop.captures.is_some()) && !stop.hit.is_empty() {
         true => Vec::new(),
         false => session.learn(&mut breakpoints).await?,
     };
@@ -145,7 +183,7 @@ async fn capture(session: &Arc<Session>, judged: &Judged) -> Result<bool, Failur
     // Each is looked at, since each has its count.
     let wanting = {
         let mut seen = session.seen();
-        others.filter(|other| seen.captured.is_wanted_by(other)).count()
+        others.filter(|other| seen.run.others.want(other)).count()
     };
     let only_captures = match here.is_empty() {
         true => is_former,
@@ -153,12 +191,16 @@ async fn capture(session: &Arc<Session>, judged: &Judged) -> Result<bool, Failur
     };
     for breakpoint in here {
         let Some(expressions) = breakpoint.capture.clone() else { continue };
+        // Who stops at a condition with a mistake in it has not met it, and somebody is to know.
+        if let Some(condition) = &breakpoint.terms.condition {
+            session.evaluate(&frame, condition, "watch").await?;
+        }
         let values = values(session, &frame, expressions).await?;
         let (number, place) = (breakpoint.number, breakpoint.place());
-        session.watched.change(|seen| match seen.judging.is_on(judged) {
-            true => seen.captured.push(Row { breakpoint: number, place, thread: stop.thread, values }),
+        session.watched.change(|seen| match seen.threads.judging.is_on(judged) {
+            true => seen.run.captured.push(Row { breakpoint: number, place, thread: stop.thread, values }),
             // What was read then may be of any other moment.
-            false => seen.captured.miss(number),
+            false => seen.run.captured.miss(number),
         });
     }
     Ok(only_captures && wanting == 0 && !stop.description.contains(", set by "))
@@ -167,8 +209,8 @@ async fn capture(session: &Arc<Session>, judged: &Judged) -> Result<bool, Failur
 /// Counts hits that could not be read, if that is because they are over.
 fn miss(session: &Session, judged: &Judged, breakpoints: impl Iterator<Item = u32>) {
     session.watched.change(|seen| {
-        if !seen.judging.is_on(judged) && !seen.is_over() {
-            breakpoints.for_each(|number| seen.captured.miss(number));
+        if !seen.threads.judging.is_on(judged) && !seen.is_over() {
+            breakpoints.for_each(|number| seen.run.captured.miss(number));
         }
     });
 }
@@ -178,7 +220,7 @@ async fn values(
     frame: &Frame,
     expressions: Vec<String>,
 ) -> Result<Vec<(String, String)>, Failure> {
-    let brief = |text: &str| line(&session.secrets.redact(text.to_owned()), LONGEST_VALUE);
+    let brief = |text: &str| line(text, LONGEST_VALUE);
     if expressions.is_empty() {
         let locals = session.locals(frame).await?.into_iter().take(MOST_LOCALS);
         return Ok(locals.map(|member| (member.variable.name, brief(&member.variable.value))).collect());
@@ -195,49 +237,12 @@ async fn values(
     Ok(values)
 }
 
-/// Whether a breakpoint of ours is where this frame stands.
-fn at(breakpoint: &Breakpoint, frame: &Frame) -> bool {
-    match &breakpoint.place {
-        Place::Line { file, line } => {
-            let line = breakpoint.truth.line.unwrap_or(*line);
-            frame.line == line && is_in_file(file, frame)
-        }
-        Place::Function(name) => is_in(name, frame),
-    }
-}
-
-/// The same file may be spelled through a link.
-fn is_in_file(file: &Path, frame: &Frame) -> bool {
-    let here = frame.source.as_ref().and_then(|source| source.path.as_deref()).map(Path::new);
-    let same = |here: &Path| matches!((file.canonicalize(), here.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    here.is_some_and(|here| here == file || same(here))
-}
-
-/// Either may have more words before the name than the other.
-fn is_in(function: &str, frame: &Frame) -> bool {
-    let (wanted, here) = (bare(function), bare(&frame.name));
-    ends_with(wanted, here) || ends_with(here, wanted)
-}
-
-/// A function's name without its parameters.
-fn bare(function: &str) -> &str {
-    let end = function.find('(').filter(|at| *at > 0).unwrap_or(function.len());
-    function[..end].trim_start_matches([':', '.'])
-}
-
-fn ends_with(whole: &str, end: &str) -> bool {
-    let before = whole.strip_suffix(end).filter(|_| !end.is_empty());
-    before.is_some_and(|before| before.is_empty() || before.ends_with([':', '.', '#', ' ', '>']))
-}
-
-/// Whether a breakpoint of somebody else's, as the hub lists it, is where this frame stands.
-fn is_at(other: &Value, frame: &Frame) -> bool {
-    if let Some(function) = other["name"].as_str().filter(|_| !other["source"].is_object()) {
-        return is_in(function, frame);
-    }
-    let line = model::integer(&other["actualLine"]).or_else(|| model::integer(&other["line"]));
-    let file = other["source"]["path"].as_str().map(Path::new);
-    line == Some(frame.line) && file.is_some_and(|file| is_in_file(file, frame))
+/// The numbers of those of ours that captured where a step was cut short.
+pub async fn cutting(session: &Session, stop: &Stop) -> Option<String> {
+    let breakpoints = session.breakpoints.lock().await;
+    let hit = breakpoints.all.iter().filter(|one| stop.cuts_step && one.is_hit_by(stop));
+    let numbers: Vec<_> = hit.map(|one| one.number.to_string()).collect();
+    (!numbers.is_empty()).then(|| numbers.join(" and "))
 }
 
 #[cfg(test)]
@@ -245,91 +250,64 @@ mod tests {
     use super::*;
     use crate::seen::Awaited;
 
-    fn frame(name: &str, path: &str) -> Frame {
-        let frame = json!({"id": 1, "name": name, "line": 7, "column": 1, "source": {"path": path}});
-        Frame::read(&frame).expect("a frame")
-    }
-
-    #[test]
-    fn a_function_is_known_by_its_whole_name_however_much_is_said_before_it() {
-        let is_in = |function: &str, here: &str| is_in(function, &frame(here, "/a"));
-        assert!(is_in("load", "load") && is_in("load", "main.load") && is_in("load", "app::load(int, char)"));
-        assert!(is_in("main.load", "load") && is_in("load()", "load") && is_in("f", "::f(int)"));
-        assert!(!is_in("load", "reload") && !is_in("load", "loader") && !is_in("reload", "load"));
-        assert!(!is_in("load", "(anonymous)"));
-    }
-
-    #[test]
-    fn a_breakpoint_of_anothers_is_found_through_a_link_and_by_its_function() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (file, link) = (folder.path().join("t.py"), folder.path().join("l.py"));
-        std::fs::write(&file, "").expect("written");
-        std::os::unix::fs::symlink(&file, &link).expect("a link");
-        let here = frame("main.add", &file.to_string_lossy());
-        assert!(is_at(&json!({"line": 7, "source": {"path": link.to_string_lossy()}}), &here));
-        assert!(is_at(
-            &json!({"line": 5, "actualLine": 7, "source": {"path": file.to_string_lossy()}}),
-            &here
-        ));
-        assert!(!is_at(&json!({"line": 8, "source": {"path": link.to_string_lossy()}}), &here));
-        assert!(is_at(&json!({"name": "add"}), &here) && !is_at(&json!({"name": "dd"}), &here));
-    }
-
-    fn looked(seen: &mut Seen, stop: Stop, is_captured: bool) -> Looked {
-        Looked { judged: seen.judge(stop), is_captured }
+    fn looked(threads: &mut Threads, stop: Stop, is_captured: bool) -> Looked {
+        Looked { judged: threads.judge(stop), is_captured }
     }
 
     fn stop(thread: i64, description: &str) -> Stop {
-        Stop { thread, description: description.to_owned(), ..Stop::default() }
+        Stop { thread: thread.into(), description: description.to_owned(), ..Stop::default() }
     }
 
     #[test]
     fn a_process_stays_for_a_pause_a_step_and_a_stop_of_its_own() {
-        let mut seen = Seen::default();
-        let one = looked(&mut seen, stop(1, "breakpoint [a]"), true);
+        let mut threads = Threads::default();
+        let one = looked(&mut threads, stop(1, "breakpoint [a]"), true);
         let together = [one];
-        assert!(!stays(&seen, &together));
-        seen.is_pausing = true;
-        assert!(stays(&seen, &together));
-        seen.is_pausing = false;
-        seen.tell(stop(2, "breakpoint [b]"));
-        assert!(!stays(&seen, &together), "another process");
-        seen.tell(stop(3, "breakpoint [a]"));
-        assert!(stays(&seen, &together));
-        seen.resumed(3, false);
-        assert!(!stays(&seen, &together));
-        let stepped = looked(&mut seen, Stop { in_step: true, ..stop(4, "breakpoint [a]") }, true);
-        assert!(stays(&seen, &[stepped]));
+        assert!(!stays(&threads, &together));
+        threads.pausing.ask(9.into(), "MainThread [b]");
+        assert!(!stays(&threads, &together), "another process is to pause");
+        threads.pausing.ask(8.into(), "MainThread [a]");
+        assert!(stays(&threads, &together));
+        threads.pausing.take_back(8.into());
+        threads.tell(stop(2, "breakpoint [b]"));
+        assert!(!stays(&threads, &together), "another process");
+        threads.tell(stop(3, "breakpoint [a]"));
+        assert!(stays(&threads, &together));
+        threads.resumed(Going::alone(3.into()));
+        assert!(!stays(&threads, &together));
+        let stepped = looked(&mut threads, Stop { in_step: true, ..stop(4, "breakpoint [a]") }, true);
+        assert!(stays(&threads, &[stepped]));
     }
 
     #[test]
     fn of_threads_that_stopped_together_the_one_that_is_wanted_is_news() {
-        let mut seen = Seen::default();
-        let together = vec![looked(&mut seen, stop(1, ""), true), looked(&mut seen, stop(2, ""), false)];
-        assert!(stays(&seen, &together));
-        tell(&mut seen, together);
-        let told: Vec<_> = seen.stops.iter().map(|stop| (stop.thread, stop.told)).collect();
-        assert_eq!(told, [(1, Told::Aside), (2, Told::Not)]);
+        let mut threads = Threads::default();
+        let together =
+            vec![looked(&mut threads, stop(1, ""), true), looked(&mut threads, stop(2, ""), false)];
+        assert!(stays(&threads, &together));
+        tell(&mut threads, together);
+        let told: Vec<_> = threads.stops().iter().map(|stop| (stop.thread, stop.told)).collect();
+        assert_eq!(told, [(1.into(), Told::Aside), (2.into(), Told::Not)]);
         // Some debuggers say of all but one that they are not to be looked at.
-        let mut seen = Seen::default();
+        let mut threads = Threads::default();
         let aside = Stop { told: Told::Aside, ..stop(2, "") };
-        let together = vec![looked(&mut seen, stop(1, ""), true), looked(&mut seen, aside, false)];
-        tell(&mut seen, together);
-        assert_eq!(seen.find(Awaited::New).map(|stop| stop.thread), Some(2));
+        let together = vec![looked(&mut threads, stop(1, ""), true), looked(&mut threads, aside, false)];
+        tell(&mut threads, together);
+        assert_eq!(threads.find(Awaited::New).map(|stop| stop.thread), Some(2.into()));
         // Where it stays only for a pause, one is enough.
-        let mut seen = Seen::default();
-        let together = vec![looked(&mut seen, stop(1, ""), true), looked(&mut seen, stop(2, ""), true)];
-        tell(&mut seen, together);
-        assert_eq!(seen.stops.iter().filter(|stop| stop.told == Told::Not).count(), 1);
+        let mut threads = Threads::default();
+        let together = vec![looked(&mut threads, stop(1, ""), true), looked(&mut threads, stop(2, ""), true)];
+        tell(&mut threads, together);
+        assert_eq!(threads.stops().iter().filter(|stop| stop.told == Told::Not).count(), 1);
     }
 
     #[test]
     fn a_stop_that_is_over_is_not_told_although_its_thread_stands_anew() {
-        let mut seen = Seen::default();
-        let over = looked(&mut seen, stop(1, ""), true);
-        seen.resumed(1, true);
-        let anew = seen.judge(stop(1, ""));
-        tell(&mut seen, vec![over]);
-        assert!(seen.stops.is_empty() && seen.judging.is_on(&anew));
+        let mut threads = Threads::default();
+        let over = looked(&mut threads, stop(1, ""), true);
+        threads.resumed(Going { thread: 1.into(), all: true });
+        let anew = threads.judge(stop(1, ""));
+        tell(&mut threads, vec![over]);
+        assert!(threads.stops().is_empty() && threads.judging.is_on(&anew));
     }
 }

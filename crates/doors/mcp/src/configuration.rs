@@ -24,6 +24,9 @@ pub enum Client {
     Zed,
     Windsurf,
     OpenCode,
+    Copilot,
+    Qwen,
+    Cline,
 }
 
 /// How a client comes to the door.
@@ -36,7 +39,7 @@ pub enum Way {
 }
 
 impl Client {
-    pub const ALL: [Client; 9] = [
+    pub const ALL: [Client; 12] = [
         Client::ClaudeCode,
         Client::ClaudeDesktop,
         Client::Cursor,
@@ -46,6 +49,9 @@ impl Client {
         Client::Zed,
         Client::Windsurf,
         Client::OpenCode,
+        Client::Copilot,
+        Client::Qwen,
+        Client::Cline,
     ];
 
     /// What it is called on the command line.
@@ -60,6 +66,9 @@ impl Client {
             Client::Zed => "zed",
             Client::Windsurf => "windsurf",
             Client::OpenCode => "opencode",
+            Client::Copilot => "copilot",
+            Client::Qwen => "qwen",
+            Client::Cline => "cline",
         }
     }
 
@@ -83,27 +92,39 @@ impl Client {
             Client::OpenCode => {
                 ("opencode", "opencode.json in the project, or ~/.config/opencode/opencode.json")
             }
+            Client::Copilot => ("Copilot CLI", "~/.copilot/mcp-config.json"),
+            Client::Qwen => ("Qwen Code", "~/.qwen/settings.json, or .qwen/settings.json in the project"),
+            Client::Cline => ("Cline", "~/.cline/data/settings/cline_mcp_settings.json"),
         }
     }
 
-    /// The command that writes the configuration, where the client has one.
+    /// The command that writes the configuration, where the client has one. The variable stays one: what is written would
+    /// have the token in it otherwise.
     fn command(self, way: &Way) -> Option<String> {
-        match (self, way) {
-            (Client::ClaudeCode, Way::Program(program)) => {
-                Some(format!("claude mcp add breakroom -- {} mcp", word(program)))
+        let header = format!("--header 'Authorization: Bearer ${{{VARIABLE}}}'");
+        Some(match (self, way) {
+            (Client::ClaudeCode | Client::Codex | Client::Copilot, Way::Program(program)) => {
+                format!("{} mcp add breakroom -- {} mcp", self.program()?, word(program))
             }
-            (Client::ClaudeCode, Way::Http(address)) => Some(format!(
-                "claude mcp add --transport http breakroom http://{address}{PATH} --header \"Authorization: Bearer ${VARIABLE}\""
-            )),
-            (Client::Codex, Way::Program(program)) => {
-                Some(format!("codex mcp add breakroom -- {} mcp", word(program)))
+            (Client::Gemini | Client::Qwen, Way::Program(program)) => {
+                format!("{} mcp add breakroom {} mcp", self.program()?, word(program))
             }
-            (Client::Codex, Way::Http(address)) => Some(format!(
+            (Client::Codex, Way::Http(address)) => format!(
                 "codex mcp add breakroom --url http://{address}{PATH} --bearer-token-env-var {VARIABLE}"
-            )),
-            (Client::Gemini, Way::Program(program)) => {
-                Some(format!("gemini mcp add breakroom {} mcp", word(program)))
-            }
+            ),
+            (_, Way::Http(address)) => format!(
+                "{} mcp add --transport http breakroom http://{address}{PATH} {header}",
+                self.program()?
+            ),
+            (_, Way::Program(_)) => return None,
+        })
+    }
+
+    /// The client itself, where it is a program with such a command.
+    fn program(self) -> Option<&'static str> {
+        match self {
+            Client::ClaudeCode => Some("claude"),
+            Client::Codex | Client::Gemini | Client::Copilot | Client::Qwen => Some(self.word()),
             _ => None,
         }
     }
@@ -121,7 +142,14 @@ impl Client {
         let typed = json!({"type": "stdio", "command": program, "args": ["mcp"]});
         match self {
             Client::ClaudeCode => pretty(json!({"mcpServers": {"breakroom": typed}})),
-            Client::ClaudeDesktop | Client::Cursor | Client::Gemini | Client::Windsurf => {
+            Client::ClaudeDesktop
+            | Client::Cursor
+            | Client::Gemini
+            | Client::Windsurf
+            | Client::Qwen
+            | Client::Cline => pretty(json!({"mcpServers": {"breakroom": server}})),
+            Client::Copilot => {
+                let server = json!({"type": "local", "command": program, "args": ["mcp"], "tools": ["*"]});
                 pretty(json!({"mcpServers": {"breakroom": server}}))
             }
             Client::VsCode => pretty(json!({"servers": {"breakroom": typed}})),
@@ -159,10 +187,18 @@ impl Client {
                 "[mcp_servers.breakroom]\nurl = {}\nbearer_token_env_var = \"{VARIABLE}\"",
                 json!(url)
             ),
-            Client::Gemini => {
+            Client::Gemini | Client::Qwen => {
                 pretty(json!({"mcpServers": {"breakroom": {"httpUrl": url, "headers": variable("")}}}))
             }
-            // It takes the words as they are.
+            Client::Copilot => {
+                let server = json!({"type": "http", "url": url, "headers": variable(""), "tools": ["*"]});
+                pretty(json!({"mcpServers": {"breakroom": server}}))
+            }
+            // These two take the words as they are.
+            Client::Cline => {
+                let server = json!({"type": "streamableHttp", "url": url, "headers": with("TOKEN")});
+                pretty(json!({"mcpServers": {"breakroom": server}}))
+            }
             Client::Zed => {
                 pretty(json!({"context_servers": {"breakroom": {"url": url, "headers": with("TOKEN")}}}))
             }
@@ -273,5 +309,11 @@ mod tests {
         let command = Client::ClaudeCode.command(&program).unwrap();
         assert_eq!(command, "claude mcp add breakroom -- '/opt/my \"tools\"/it'\\''s\\here/breakroom' mcp");
         assert_eq!(word("/usr/bin/breakroom"), "/usr/bin/breakroom");
+        let [_, http] = ways();
+        for client in Client::ALL {
+            let command = client.command(&http).unwrap_or_default();
+            let names_it = command.contains("'Authorization: Bearer ${BREAKROOM_TOKEN}'");
+            assert!(command.is_empty() || names_it || command.ends_with("BREAKROOM_TOKEN"), "{command}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The door itself: the sessions that its agents are in, found by id, and the calls.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
-use crate::budget::Room;
+use crate::budget::{Forms, Room};
 use crate::failure::Failure;
-use crate::reply::Reply;
+use crate::reply::{Rendered, Reply};
 use crate::secrets::Secrets;
 use crate::session::Session;
 use crate::starting::{Wishes, begin};
-use crate::tools::{self, TOOLS};
+use crate::tools::{self, TOOLS, Waits};
 use crate::{Setup, Wanted};
 
 /// Agents' clients give up after a minute.
@@ -32,14 +32,25 @@ pub struct Caller {
     pub progress: Option<Arc<dyn Fn(String) + Send + Sync>>,
     /// It does not want the answer any more.
     pub given_up: CancellationToken,
+    /// What it shows a model of an answer.
+    pub forms: Forms,
+}
+
+impl Caller {
+    /// How long the answer to a call with these arguments may be.
+    pub fn room(&self, arguments: &Arguments) -> Result<Room, Failure> {
+        Room::of(arguments, self.forms)
+    }
 }
 
 pub struct Door {
     pub setup: Arc<Setup>,
     /// The one that was used last is last.
     sessions: Mutex<Vec<Arc<Session>>>,
-    /// Whether it is closed. Held by those who are coming, so that none comes behind the end.
-    closed: tokio::sync::RwLock<bool>,
+    /// Set before anybody is waited for: whoever is still coming then ends what it began.
+    is_closed: AtomicBool,
+    /// Held by those who are coming.
+    coming: tokio::sync::RwLock<()>,
     /// Sessions that the hub has no ids for have numbers.
     last_unnamed: AtomicU32,
     /// Rung when a session comes or goes.
@@ -49,9 +60,14 @@ pub struct Door {
 impl Door {
     pub fn new(setup: Setup) -> Arc<Door> {
         let (changed, _) = tokio::sync::watch::channel(0);
-        let (sessions, closed) = (Mutex::default(), tokio::sync::RwLock::new(false));
-        let last_unnamed = AtomicU32::new(0);
-        Arc::new(Door { setup: Arc::new(setup), sessions, closed, last_unnamed, changed })
+        Arc::new(Door {
+            setup: Arc::new(setup),
+            sessions: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+            coming: tokio::sync::RwLock::new(()),
+            last_unnamed: AtomicU32::new(0),
+            changed,
+        })
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Arc<Session>>> {
@@ -64,12 +80,18 @@ impl Door {
 
     /// Begins a session, or joins one. Whoever is in it already stays the client that it is.
     pub async fn begin(&self, wanted: Wanted, wishes: Wishes) -> Result<Arc<Session>, Failure> {
-        let closed = self.closed.read().await;
-        if *closed {
-            return Err(Failure::new("this debugger is being closed").next("Connect again."));
+        let closed = || Failure::new("this debugger is being closed").next("Connect again.");
+        let _comes = self.coming.read().await;
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(closed());
         }
         let number = self.last_unnamed.fetch_add(1, Ordering::Relaxed) + 1;
         let session = begin(&self.setup, wanted, wishes, format!("private{number}")).await?;
+        if self.is_closed.load(Ordering::Acquire) {
+            // It may be gone already.
+            let _ = session.end().await;
+            return Err(closed());
+        }
         match self.find(&session.id).filter(|known| !known.seen().is_over()) {
             Some(known) => {
                 // It may be gone already.
@@ -93,11 +115,12 @@ impl Door {
 
     /// Of those that are over, only the ones that ended last are kept.
     fn forget_the_oldest(&self) {
-        let mut ends: Vec<_> = self.sessions().iter().filter_map(|session| session.seen().ended_at).collect();
+        let mut ends: Vec<_> =
+            self.sessions().iter().filter_map(|session| session.seen().life.ended_at()).collect();
         ends.sort_unstable();
         let too_many = ends.len().saturating_sub(MOST_ENDED);
         let Some(last) = too_many.checked_sub(1).and_then(|at| ends.get(at)) else { return };
-        self.all().retain(|session| session.seen().ended_at.is_none_or(|ended_at| ended_at > *last));
+        self.all().retain(|session| session.seen().life.ended_at().is_none_or(|ended_at| ended_at > *last));
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -160,16 +183,16 @@ impl Door {
         name: &str,
         given: serde_json::Map<String, Value>,
         caller: Caller,
-    ) -> Option<Reply> {
+    ) -> Option<Rendered> {
         let tool = TOOLS.iter().find(|tool| tool.name == name)?;
-        let env = given.get("env").cloned().unwrap_or_default();
-        let read = tools::read(tool, given).and_then(|arguments| Ok((Room::of(&arguments)?, arguments)));
-        let (room, arguments) = match &read {
-            Ok((room, arguments)) => (*room, arguments.clone()),
-            Err(_) => (Room::default(), Arguments::default()),
-        };
+        // What is refused has its room, too, and secrets, by whatever name they came, that must not be in it.
+        let mut said = Arguments::new(given.clone());
+        said.adopt(|key| ["env", "session_id"].contains(&key));
+        let read = tools::read(tool, given);
+        let arguments = read.clone().unwrap_or(said);
+        let room = caller.room(&arguments).unwrap_or_else(|_| Room::usual(caller.forms));
         let reply = match read {
-            Ok((_, arguments)) => {
+            Ok(arguments) => {
                 match tokio::time::timeout(LONGEST_CALL, (tool.run)(self, arguments, caller)).await {
                     Ok(reply) => reply,
                     Err(_) => Err(Failure::silent(name, LONGEST_CALL)),
@@ -177,23 +200,25 @@ impl Door {
             }
             Err(failure) => Err(failure),
         };
-        let mut reply = reply.unwrap_or_else(|failure| Reply::failed(&tools::advised(tool, failure)));
-        // The text of a stop says it, and a script has gathered it by now.
-        if reply.data.contains_key("epoch") {
-            reply.data.remove("output");
+        let mut reply = reply.unwrap_or_else(|failure| Reply::failed(tools::advised(tool, failure)));
+        let session = reply.session.as_deref().and_then(|id| self.find(id));
+        if let Some(session) = session.as_ref().filter(|_| tool.waits != Waits::Never) {
+            show_captured(session, &mut reply, room);
         }
-        let session = reply.data.get("session_id").and_then(Value::as_str).and_then(|id| self.find(id));
         let session = session.or_else(|| self.session(&arguments).ok());
         // A start that failed has no session that would know them.
-        let secrets = self.secrets(session.as_deref()).and_those_in(&env);
+        let secrets = self.secrets(session.as_deref()).apart();
+        arguments.get("env").into_iter().for_each(|env| secrets.learn_from(env));
+        let launch = arguments.object("launch").unwrap_or_default();
+        launch.get("env").into_iter().for_each(|env| secrets.learn_from(env));
         let reply = reply.redacted(&secrets);
         self.forget_the_oldest();
         Some(match session {
             Some(session) => {
                 let mut rests = session.rests.lock().unwrap_or_else(PoisonError::into_inner);
-                reply.fit(room, Some(&mut rests))
+                reply.render(room, Some(&mut rests))
             }
-            None => reply.fit(room, None),
+            None => reply.render(room, None),
         })
     }
 
@@ -204,9 +229,14 @@ impl Door {
 
     /// Ends what was launched and leaves the others. For the end of the door.
     pub async fn leave(&self) {
-        if let Ok(mut closed) = tokio::time::timeout(LAST_ARRIVAL, self.closed.write()).await {
-            *closed = true;
-        }
+        self.leave_after(LAST_ARRIVAL).await;
+    }
+
+    /// Whoever is coming has so long to come.
+    pub async fn leave_after(&self, arrival: Duration) {
+        self.is_closed.store(true, Ordering::Release);
+        // Whoever takes longer than anybody waits here is left to itself.
+        let _ = tokio::time::timeout(arrival, self.coming.write()).await;
         let sessions = std::mem::take(&mut *self.all());
         let goodbyes: Vec<_> =
             sessions.into_iter().map(|session| tokio::spawn(async move { session.end().await })).collect();
@@ -217,9 +247,65 @@ impl Door {
     }
 }
 
+/// Adds what was captured since the last answer, once for all steps of a script.
+pub fn show_captured(session: &Session, reply: &mut Reply, room: Room) {
+    let mut rests = session.rests.lock().unwrap_or_else(PoisonError::into_inner);
+    session.seen().run.captured.show(reply, room.share(50), |rest| rests.keep(rest));
+}
+
 fn listing<'a>(sessions: impl Iterator<Item = &'a Arc<Session>>) -> String {
     sessions
         .map(|session| format!(" {} ({})", session.id, session.seen().state()))
         .collect::<Vec<_>>()
         .join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Hub;
+    use serde_json::json;
+
+    /// One that cannot begin anything, and says with what.
+    struct Refusing;
+
+    impl Hub for Refusing {
+        fn open(&self, wanted: &Wanted) -> Result<crate::Connection, String> {
+            Err(format!("no debugger for {wanted:?}"))
+        }
+
+        fn sessions(&self) -> Result<Vec<Value>, String> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_start_that_is_refused_or_fails_shows_no_secret_of_it() {
+        let setup = || Setup {
+            name: "agent".to_owned(),
+            cwd: "/".into(),
+            hub: Arc::new(Refusing),
+            secrets: Secrets::default(),
+        };
+        let variables = json!({"API_TOKEN": "s3cr3tone"});
+        for key in ["env", "Env", "environment", "Environment"] {
+            for (env, more) in [
+                (variables.clone(), ("program", json!("s3cr3tone.py"))),
+                (variables.to_string().into(), ("program", json!("s3cr3tone.py"))),
+                (variables.clone(), ("s3cr3tone", json!(1))),
+                (json!(["API_TOKEN=s3cr3tone"]), ("program", json!("x.py"))),
+                (json!("API_TOKEN=s3cr3tone"), ("program", json!("x.py"))),
+            ] {
+                let given = json!({key: env, more.0: more.1}).as_object().cloned().unwrap();
+                let said = Door::new(setup()).call("debugger_start", given.clone(), Caller::default()).await;
+                let said = said.map(|said| format!("{}{:?}", said.text, said.data)).unwrap();
+                assert!(!said.contains("s3cr3tone"), "{given:?}: {said}");
+                assert!(said.contains("[API_TOKEN redacted]"), "{given:?}: {said}");
+            }
+        }
+        let given = json!({"program": "s3cr3tone.py", "launch": {"env": variables}});
+        let given = given.as_object().cloned().unwrap();
+        let said = Door::new(setup()).call("debugger_start", given, Caller::default()).await.unwrap();
+        assert!(said.text.contains("[API_TOKEN redacted].py"), "{said:?}");
+    }
 }

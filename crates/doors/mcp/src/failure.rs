@@ -34,6 +34,14 @@ impl Failure {
             .next("Try debugger_pause, or debugger_stop to end the session.")
     }
 
+    pub fn over() -> Self {
+        Self::new("the session is over").next("debugger_restart runs the program again.")
+    }
+
+    pub fn cancelled() -> Self {
+        Self::new("the call was cancelled")
+    }
+
     pub fn text(&self) -> String {
         match &self.next {
             Some(next) => format!("{}\nNext: {next}", self.what),

@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::session::Session;
 
+/// Filters for what leaves the project's own code, as debuggers call them.
+const FOR_TESTS: [&str; 2] = ["userUnhandled", "user-unhandled"];
+
 /// What a debugger can stop at, in its own words.
 pub struct Filters {
     told: Value,
@@ -29,6 +32,17 @@ impl Filters {
         usual_filters(&self.told, self.request)
     }
 
+    /// Those that are on: the chosen ones, or the usual ones. What runs tests catches what they raise, so where it does the
+    /// end of the project's own code counts as the end.
+    pub fn on(&self, chosen: Option<Vec<String>>, runs_tests: bool) -> Result<Vec<String>, Failure> {
+        let Some(words) = chosen else {
+            let for_tests =
+                self.names().into_iter().filter(|name| runs_tests && FOR_TESTS.contains(&&**name));
+            return Ok(self.usual().into_iter().chain(for_tests).collect());
+        };
+        self.meant(words)
+    }
+
     /// Two words mean something with every debugger: `uncaught` and `all`.
     pub fn meant(&self, words: Vec<String>) -> Result<Vec<String>, Failure> {
         let known = self.names();
@@ -49,6 +63,19 @@ impl Filters {
     }
 }
 
+/// Which of these are on and which are not, in words.
+pub fn on_and_off(known: &[String], on: &[String]) -> String {
+    let off: Vec<&str> = known.iter().filter(|name| !on.contains(name)).map(String::as_str).collect();
+    let on = match on.is_empty() {
+        true => "stops at no exceptions".to_owned(),
+        false => format!("stops at exceptions: {}", on.join(", ")),
+    };
+    match off.is_empty() {
+        true => on,
+        false => format!("{on} · off: {}", off.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,6 +90,13 @@ mod tests {
         assert_eq!(meant(&["uncaught"]), Ok(vec!["rust_panic".to_owned()]));
         assert_eq!(meant(&["all"]).map(|meant| meant.len()), Ok(2));
         assert_eq!(meant(&["none"]), Ok(Vec::new()));
+        assert_eq!(filters.on(Some(Vec::new()), true), Ok(Vec::new()));
+        assert_eq!(filters.on(None, true), Ok(vec!["rust_panic".to_owned()]));
+        let told = json!([{"filter": "uncaught", "default": true}, {"filter": "userUnhandled"}]);
+        let python = Filters { told, request: Request::Launch };
+        let both = vec!["uncaught".to_owned(), "userUnhandled".to_owned()];
+        assert_eq!(python.on(None, true), Ok(both.clone()));
+        assert_eq!(python.on(None, false), Ok(both[..1].to_vec()));
         let unknown = meant(&["nonsense"]).map_err(|failure| failure.text());
         assert!(unknown.is_err_and(|text| text.contains("`nonsense`") && text.contains("rust_panic")));
     }

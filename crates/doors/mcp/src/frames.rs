@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::budget::line;
 use crate::failure::Failure;
-use crate::seen::Stop;
+use crate::seen::{Stop, Thread};
 use crate::session::{MOST_FRAMES, Session};
 use crate::snapshot::{frame_data, in_stack};
 
@@ -25,6 +25,8 @@ const OF_OTHERS: &[&str] = &[
     "/dist-packages/",
     "/node_modules/",
 ];
+/// How functions are called that have no code of the language: Ruby's are where their callers are, and have no variables.
+const WITHOUT_CODE: &[&str] = &["[C] "];
 /// Where a thread stands by somebody's wish, its top is meant.
 const WISHED: &[&str] = &["step", "breakpoint", "entry", "goto"];
 const LONGEST_NAME: usize = 80;
@@ -41,8 +43,9 @@ pub struct Row {
 pub fn is_own(frame: &Frame) -> bool {
     let path = frame.source.as_ref().and_then(|source| source.path.as_deref());
     let Some(path) = path.filter(|_| !frame.subtle && !frame.is_label) else { return false };
+    let has_code = WITHOUT_CODE.iter().all(|begin| !frame.name.starts_with(begin));
     let of_go = path.contains("/src/runtime/") && (path.ends_with(".go") || path.ends_with(".s"));
-    !of_go && OF_OTHERS.iter().all(|folder| !path.contains(folder)) && Path::new(path).is_file()
+    has_code && !of_go && OF_OTHERS.iter().all(|folder| !path.contains(folder)) && Path::new(path).is_file()
 }
 
 /// The number of the frame that is shown where none is named.
@@ -70,7 +73,7 @@ pub fn rows(frames: &[Frame], shown: usize, cwd: &Path) -> Vec<Row> {
             at = end;
             continue;
         }
-        let mut data = frame_data(&frames[at]);
+        let mut data = frame_data(&frames[at], cwd);
         data["frame_id"] = at.into();
         rows.push(Row { text: in_stack(at, &frames[at], cwd), data: Some(data), next: at + 1 });
         at += 1;
@@ -80,7 +83,7 @@ pub fn rows(frames: &[Frame], shown: usize, cwd: &Path) -> Vec<Row> {
 
 impl Session {
     /// The frame that calls are about: the one they name, or the one that the stop was shown with.
-    pub async fn frame_meant(&self, thread: Option<i64>, index: Option<i64>) -> Result<Frame, Failure> {
+    pub async fn frame_meant(&self, thread: Option<Thread>, index: Option<i64>) -> Result<Frame, Failure> {
         if let Some(index) = index {
             return self.frame(thread, index).await;
         }
@@ -132,6 +135,13 @@ mod tests {
         assert_eq!(shown("function breakpoint", &stack), 0);
         assert_eq!(shown("exception", &stack[..3]), 0, "there is nothing better");
         assert_eq!(shown("exception", &[]), 0);
+    }
+
+    #[test]
+    fn what_waits_in_a_function_without_code_is_shown_where_that_was_called() {
+        let own = own();
+        let stack = frames(&[("[C] Kernel#sleep", &own), ("<main>", &own)]);
+        assert_eq!((shown("pause", &stack), shown("breakpoint", &stack)), (1, 0));
     }
 
     #[test]

@@ -8,19 +8,25 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::Router;
+use axum::extract::{Extension, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use crate::Setup;
 use crate::door::Door;
 use crate::server::Server;
+use crate::strangers::{Stranger, Strangers};
 use crate::visits::Visits;
 
 /// Where it is below the address.
@@ -32,6 +38,11 @@ const LARGEST_REQUEST: usize = 4 * 1024 * 1024;
 const VISIT: &str = "mcp-session-id";
 /// What is being answered when the process is told to end has this long.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// A stream would begin with an event without data, which says when to come again. Gemini CLI, and every client with an older
+/// library, takes that for a broken message and hangs up.
+const NO_EMPTY_EVENTS: Option<Duration> = None;
+/// After one that could not be let in.
+const BREATH: Duration = Duration::from_millis(100);
 /// Whoever says nothing for this long is forgotten, and has to shake hands again. People go to lunch while their agent
 /// waits, and not every client knows what to do then.
 const LONGEST_SILENCE: Duration = Duration::from_secs(4 * 3600);
@@ -70,6 +81,7 @@ pub async fn serve(
         .with_allowed_hosts(hosts)
         .enforce_origin_validation()
         .with_json_response(true)
+        .with_sse_retry(NO_EMPTY_EVENTS)
         .with_max_request_body_bytes(LARGEST_REQUEST);
     let closing = config.cancellation_token.clone();
     let of_door = door.clone();
@@ -77,34 +89,82 @@ pub async fn serve(
     let service =
         StreamableHttpService::new(move || Ok(Server::new(of_door.clone())), handshakes.clone(), config);
     let reception = Arc::new(Reception { handshakes, visits: Visits::default() });
-    let router = axum::Router::new()
+    let router = Router::new()
         .nest_service(PATH, service)
         .layer(from_fn_with_state(reception, receive))
         .layer(from_fn_with_state(admits, only_with_token));
     listening(address);
     let is_closing = closing.clone();
-    let shutdown = async move {
+    let too_long = async {
         ended.await;
         // Streams that are open would be waited for.
         closing.cancel();
-    };
-    let serving = axum::serve(listener, router).with_graceful_shutdown(shutdown).into_future();
-    let too_long = async {
-        is_closing.cancelled().await;
         tokio::time::sleep(LAST_WORDS).await;
     };
-    let served = tokio::select! {
-        served = serving => served,
+    tokio::select! {
+        () = attend(listener, router, is_closing) => {}
         // Somebody never finishes a request.
-        () = too_long => Ok(()),
-    };
+        () = too_long => {}
+    }
     door.leave().await;
-    served.map_err(io("the door cannot serve any longer".to_owned()))
+    Ok(())
+}
+
+/// Hears whoever connects, until the door is closed and all that was asked is answered.
+async fn attend(listener: TcpListener, router: Router, closing: CancellationToken) {
+    let strangers = Arc::new(Strangers::default());
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            () = closing.cancelled() => break,
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let visitor = Visitor { stranger: strangers.comes(), strangers: strangers.clone() };
+                    connections.spawn(hear(stream, router.clone(), visitor, closing.clone()));
+                }
+                // It may be about one connection, or about descriptors, which come back.
+                Err(error) => {
+                    tracing::warn!("nobody could be let in: {error}");
+                    tokio::time::sleep(BREATH).await;
+                }
+            }
+        }
+    }
+    while connections.join_next().await.is_some() {}
+}
+
+/// One connection, from its beginning to its end.
+async fn hear(stream: TcpStream, router: Router, visitor: Visitor, closing: CancellationToken) {
+    let Visitor { strangers, stranger } = visitor.clone();
+    // An event would wait for the next one otherwise. Where that cannot be had, it is only slower.
+    let _ = stream.set_nodelay(true);
+    let service = TowerToHyperService::new(router.layer(Extension(visitor)));
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    // How it ended, its client knows.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = stranger.is_sent_away() => {}
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+    strangers.goes(&stranger);
+}
+
+/// Whose request it is.
+#[derive(Clone)]
+struct Visitor {
+    strangers: Arc<Strangers>,
+    stranger: Arc<Stranger>,
 }
 
 fn handshakes() -> LocalSessionManager {
     let mut handshakes = LocalSessionManager::default();
     handshakes.session_config.keep_alive = Some(LONGEST_SILENCE);
+    handshakes.session_config.sse_retry = NO_EMPTY_EVENTS;
     handshakes
 }
 
@@ -121,7 +181,14 @@ async fn receive(State(reception): State<Arc<Reception>>, request: Request, next
     if let Some(known) = &known {
         reception.visits.speaks(known);
     }
+    let is_goodbye = request.method() == Method::DELETE;
     let response = next.run(request).await;
+    match &known {
+        Some(known) if is_goodbye => reception.visits.goes(known),
+        // Whoever has waited for its answer was not silent.
+        Some(known) => reception.visits.speaks(known),
+        None => {}
+    }
     let new = visit(response.headers()).filter(|_| known.is_none());
     if let Some(gone) = new.and_then(|new| reception.visits.comes(new)) {
         // Otherwise it is gone already.
@@ -144,14 +211,22 @@ pub fn told_to_end() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-async fn only_with_token(State(admits): State<Admits>, mut request: Request, next: Next) -> Response {
+async fn only_with_token(
+    State(admits): State<Admits>,
+    Extension(visitor): Extension<Visitor>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     // Taken out, so that nothing behind this can log it.
     let given = request.headers_mut().remove(header::AUTHORIZATION);
     let given = given.as_ref().and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
     let token =
         given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
     match token.is_some_and(|token| admits(token)) {
-        true => next.run(request).await,
+        true => {
+            visitor.strangers.knows(&visitor.stranger);
+            next.run(request).await
+        }
         false => {
             let text = "the token is missing or wrong: send `Authorization: Bearer TOKEN`; `breakroom mcp --print-config --http HOST:PORT` says where it is\n";
             (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], text).into_response()

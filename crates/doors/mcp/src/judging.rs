@@ -1,18 +1,22 @@
 //! Stops that are looked at before anybody is told, and the threads that stand only because of them.
 
-use crate::seen::{Stop, Told};
+use crate::moves::Going;
+use crate::stops::{Stop, Told};
 
-/// One of them, under a number that no other has: its thread may go on and stop anew meanwhile.
+/// No other stop that is judged has it: a thread may go on and stop anew meanwhile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Number(u64);
+
 #[derive(Debug, Clone)]
 pub struct Judged {
-    pub number: u64,
+    pub number: Number,
     pub stop: Stop,
 }
 
 #[derive(Default)]
 pub struct Judging {
     judged: Vec<Judged>,
-    last: u64,
+    last: Number,
     /// Told with the one that they stand with, or not at all.
     companions: Vec<Stop>,
 }
@@ -20,7 +24,7 @@ pub struct Judging {
 impl Judging {
     pub fn begin(&mut self, stop: Stop) -> Judged {
         self.judged.retain(|other| other.stop.thread != stop.thread);
-        self.last += 1;
+        self.last = Number(self.last.0 + 1);
         let judged = Judged { number: self.last, stop };
         self.judged.push(judged.clone());
         judged
@@ -29,6 +33,13 @@ impl Judging {
     /// Whether the thread still stands there.
     pub fn is_on(&self, judged: &Judged) -> bool {
         self.judged.iter().any(|other| other.number == judged.number)
+    }
+
+    /// Whether another stop is judged of the process that these are of.
+    pub fn has_more<'a>(&self, these: impl Iterator<Item = &'a Judged> + Clone) -> bool {
+        let is_among = |other: &Judged| these.clone().any(|one| one.number == other.number);
+        let is_with = |other: &Judged| these.clone().any(|one| one.stop.is_with(&other.stop));
+        self.judged.iter().any(|other| !is_among(other) && is_with(other))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -64,24 +75,35 @@ impl Judging {
         with
     }
 
-    /// A thread goes on, or all of them.
-    pub fn resumed(&mut self, thread: i64, all: bool) {
-        self.judged.retain(|other| !all && other.stop.thread != thread);
-        self.companions.retain(|other| !all && other.thread != thread);
+    /// The number of the one that came last.
+    pub fn latest(&self) -> Number {
+        self.last
+    }
+
+    /// Those up to this number have left.
+    pub fn left(&mut self, going: Going, until: Number) {
+        self.judged.retain(|other| other.number > until || !going.has(other.stop.thread));
+        if self.judged.is_empty() {
+            self.companions.clear();
+        }
+    }
+
+    pub fn resumed(&mut self, going: Going) {
+        self.judged.retain(|other| !going.has(other.stop.thread));
+        self.companions.retain(|other| !going.has(other.thread));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seen::{Phase, Seen};
+    use crate::seen::{Thread, Threads};
 
     #[test]
     fn a_thread_that_stands_with_one_that_is_judged_is_told_with_it_or_not_at_all() {
-        let mut seen = Seen::default();
-        seen.phase = Phase::Live;
-        let described = |thread, description: &str| Stop {
-            thread,
+        let mut threads = Threads::default();
+        let described = |thread: i64, description: &str| Stop {
+            thread: thread.into(),
             description: description.to_owned(),
             ..Stop::default()
         };
@@ -90,19 +112,20 @@ mod tests {
             reason: "pause".to_owned(),
             ..described(thread, "with another [a]")
         };
-        let judged = seen.judge(described(1, "breakpoint [a]"));
-        seen.tell_in_turn(aside(2));
-        assert_eq!((seen.state(), seen.active()), ("running", None));
-        seen.resumed(2, false);
-        assert!(seen.judging.end(&judged));
-        seen.tell_with_companions(judged.stop);
-        assert_eq!(seen.stops.len(), 1);
-        let judged = seen.judge(described(1, "breakpoint [a]"));
-        seen.tell_in_turn(aside(2));
-        seen.tell_in_turn(described(9, "pause [b]"));
-        assert_eq!(seen.active().map(|stop| stop.thread), Some(9), "another process");
-        assert!(seen.judging.end(&judged));
-        seen.tell_with_companions(judged.stop);
-        assert_eq!(seen.stops.iter().map(|stop| stop.thread).collect::<Vec<_>>(), [9, 1, 2]);
+        let judged = threads.judge(described(1, "breakpoint [a]"));
+        threads.tell_in_turn(aside(2));
+        assert_eq!(threads.active(), None);
+        threads.resumed(Going::alone(2.into()));
+        assert!(threads.judging.end(&judged));
+        threads.tell_with_companions(judged.stop);
+        assert_eq!(threads.stops().len(), 1);
+        let judged = threads.judge(described(1, "breakpoint [a]"));
+        threads.tell_in_turn(aside(2));
+        threads.tell_in_turn(described(9, "pause [b]"));
+        assert_eq!(threads.active().map(|stop| stop.thread), Some(9.into()), "another process");
+        assert!(threads.judging.end(&judged));
+        threads.tell_with_companions(judged.stop);
+        let told: Vec<_> = threads.stops().iter().map(|stop| stop.thread).collect();
+        assert_eq!(told, [9, 1, 2].map(Thread::from));
     }
 }

@@ -6,28 +6,45 @@
 //!
 //! The protocol's library is used in `server`, `resources`, `prompts` and `http` only.
 
+mod advice;
 mod arguments;
+#[cfg(test)]
+mod beginnings;
+mod beside;
 mod breakpoints;
 mod briefs;
 mod budget;
 mod captured;
 mod captures;
+mod children;
+mod conditions;
 mod configuration;
+mod definitions;
 mod door;
+mod early;
 mod failure;
 mod filters;
 mod frames;
 mod http;
 mod judging;
+mod leading;
 mod link;
 #[cfg(test)]
 mod lives;
 #[cfg(test)]
 mod made_up;
+mod moves;
+#[cfg(test)]
+mod orders;
 mod output;
+mod paths;
+mod pausing;
+mod places;
 mod prompts;
 mod reply;
 mod resources;
+#[cfg(test)]
+mod runs;
 mod secrets;
 mod seen;
 mod server;
@@ -35,9 +52,15 @@ mod session;
 mod snapshot;
 mod source;
 mod starting;
+mod stdin;
+mod stops;
+mod strangers;
 mod tools;
+mod turns;
+mod unstopped;
 mod values;
 mod visits;
+mod watched;
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -98,6 +121,8 @@ pub struct Attach {
     /// A process's number, or `host:port`.
     pub to: String,
     pub language: Option<String>,
+    /// A file of what is debugged there, which says its language where nothing else does.
+    pub file: Option<PathBuf>,
     pub cwd: PathBuf,
     pub more: Map<String, Value>,
 }

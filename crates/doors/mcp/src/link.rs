@@ -17,6 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::Farewell;
 use crate::failure::Failure;
+use crate::secrets::Secrets;
+use crate::stops::process;
 
 /// How long an answer is awaited, if nothing else is said.
 pub const PATIENCE: Duration = Duration::from_secs(40);
@@ -37,7 +39,8 @@ pub enum News {
     Closed(Option<String>),
 }
 
-type Answer = Result<Value, String>;
+/// What came of it, or why it was refused.
+pub type Answer = Result<Value, String>;
 type Waiting = HashMap<i64, oneshot::Sender<Answer>>;
 
 /// Dropping it closes the connection.
@@ -74,10 +77,15 @@ impl Sent {
         answer.err().map(Failure::new)
     }
 
+    /// What is answered, whenever that is; nothing at the end of the connection.
+    pub async fn settled(self) -> Option<Answer> {
+        self.answer.await.ok()
+    }
+
     pub async fn answer(self, patience: Duration) -> Result<Value, Failure> {
         match tokio::time::timeout(patience, self.answer).await {
             Err(_) => Err(Failure::silent(self.command, patience)),
-            Ok(Err(_)) => Err(Failure::new("the session is over")),
+            Ok(Err(_)) => Err(Failure::over()),
             Ok(Ok(Err(reason))) => Err(Failure::new(reason)),
             Ok(Ok(Ok(body))) => Ok(body),
         }
@@ -89,6 +97,7 @@ impl Link {
     pub fn new(
         stream: std::os::unix::net::UnixStream,
         farewell: Farewell,
+        secrets: Secrets,
         listen: impl Fn(News) + Send + Sync + 'static,
     ) -> std::io::Result<Link> {
         stream.set_nonblocking(true)?;
@@ -98,7 +107,7 @@ impl Link {
         let (queue, queued) = mpsc::channel(MOST_QUEUED);
         let (is_read, is_over) = oneshot::channel::<()>();
         tokio::spawn(async move {
-            read_all(reader, &open, &listen).await;
+            read_all(reader, &open, &secrets, &listen).await;
             // Whoever still waits learns it by the dropped sender.
             *open.requests() = None;
             let reason = tokio::time::timeout(LAST_WORD, farewell).await;
@@ -122,7 +131,7 @@ impl Link {
     pub async fn send(&self, command: &'static str, arguments: Value) -> Result<Sent, Failure> {
         let (sender, answer) = oneshot::channel();
         let sent = self.queue.send(Outgoing { command, arguments, answer: sender }).await;
-        sent.map_err(|_| Failure::new("the session is over"))?;
+        sent.map_err(|_| Failure::over())?;
         Ok(Sent { command, answer })
     }
 }
@@ -147,7 +156,12 @@ async fn write_all(mut writer: OwnedWriteHalf, open: Open, mut queued: mpsc::Rec
     }
 }
 
-async fn read_all(mut reader: OwnedReadHalf, open: &Open, listen: &(impl Fn(News) + Sync)) {
+async fn read_all(
+    mut reader: OwnedReadHalf,
+    open: &Open,
+    secrets: &Secrets,
+    listen: &(impl Fn(News) + Sync),
+) {
     let mut decoder = ContentLength::new(Peer::Adapter, MAX_MESSAGE);
     loop {
         match reader.read_buf(decoder.spare()).await {
@@ -157,8 +171,9 @@ async fn read_all(mut reader: OwnedReadHalf, open: &Open, listen: &(impl Fn(News
         loop {
             match decoder.next() {
                 Ok(Some(Frame::Message(body))) => {
-                    if let Ok(message) = serde_json::from_slice(&body) {
-                        sort(message, open, listen);
+                    if let Ok(mut message) = serde_json::from_slice(&body) {
+                        hide(&mut message, secrets);
+                        sort(message, open, secrets, listen);
                     }
                 }
                 Ok(Some(Frame::Junk(_))) => {}
@@ -172,14 +187,57 @@ async fn read_all(mut reader: OwnedReadHalf, open: &Open, listen: &(impl Fn(News
     }
 }
 
-fn sort(mut message: Value, open: &Open, listen: &impl Fn(News)) {
+/// What is shown of a message, and may be cut for that. Paths and names are left alone: they are worked with.
+const SHOWN: [&str; 11] = [
+    "content",
+    "description",
+    "engineEnded",
+    "exceptionId",
+    "expression",
+    "label",
+    "message",
+    "result",
+    "text",
+    "title",
+    "value",
+];
+
+/// Before anything is cut: half a secret is not known as one. What a program prints is cut already, anywhere, and whoever
+/// keeps it looks for them where the pieces are together again.
+fn hide(message: &mut Value, secrets: &Secrets) {
+    match message {
+        Value::Object(members) => {
+            for (key, member) in members {
+                match member {
+                    Value::String(text) if SHOWN.contains(&key.as_str()) => {
+                        let process = text.split_off(text.len() - process_behind(key, text));
+                        *text = secrets.redact(std::mem::take(text)) + &process;
+                    }
+                    member => hide(member, secrets),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, secrets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// How much at the end of a description names a process. That is compared with what threads have in their names, and must
+/// not become another one; whoever shows it hides it.
+fn process_behind(key: &str, text: &str) -> usize {
+    let process = process(text).filter(|_| key == "description");
+    process.map_or(0, |process| process.len() + "[]".len())
+}
+
+fn sort(mut message: Value, open: &Open, secrets: &Secrets, listen: &impl Fn(News)) {
     match message["type"].as_str() {
         Some("response") => {
             let seq = model::integer(&message["request_seq"]).unwrap_or_default();
             let waiting = open.requests().as_mut().and_then(|requests| requests.remove(&seq));
             let answer = match message["success"] == Value::Bool(true) {
                 true => Ok(message["body"].take()),
-                false => Err(model::failure(&message)),
+                // A refusal may be put together of several members.
+                false => Err(secrets.redact(model::failure(&message))),
             };
             // Whoever asked may have gone.
             let _ = waiting.map(|waiting| waiting.send(answer));
@@ -196,6 +254,53 @@ fn sort(mut message: Value, open: &Open, listen: &impl Fn(News)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pausing::Pausing;
+    use crate::stops::Stop;
+
+    #[test]
+    fn what_is_shown_has_no_secret_and_paths_are_left_alone() {
+        let secrets = Secrets::of([("POSTGRES_PASSWORD", "postgres")]);
+        let mut message = json!({"event": "stopped", "body": {
+            "text": "postgres", "frames": [{"path": "/src/postgres-app/a.py", "value": "postgres!"}],
+        }});
+        hide(&mut message, &secrets);
+        let hidden = "[POSTGRES_PASSWORD redacted]";
+        assert_eq!(
+            message,
+            json!({"event": "stopped", "body": {
+                "text": hidden, "frames": [{"path": "/src/postgres-app/a.py", "value": format!("{hidden}!")}],
+            }})
+        );
+    }
+
+    #[test]
+    fn a_process_is_told_by_its_name_although_that_is_a_secret_elsewhere() {
+        let secrets = Secrets::of([("POSTGRES_PASSWORD", "postgres")]);
+        let described = |words: &str| {
+            let mut message = json!({"event": "stopped", "body": {"description": words}});
+            hide(&mut message, &secrets);
+            message["body"]["description"].as_str().unwrap().to_owned()
+        };
+        let hidden = "[POSTGRES_PASSWORD redacted]";
+        assert_eq!(described("breakpoint [postgres]"), "breakpoint [postgres]");
+        assert_eq!(described("no postgres [b-postgres]"), format!("no {hidden} [b-postgres]"));
+        assert_eq!(described("postgres"), hidden);
+        let mut pausing = Pausing::default();
+        pausing.ask(1.into(), "MainThread [postgres]");
+        let stop = |words: &str| Stop { description: described(words), ..Stop::default() };
+        assert!(pausing.has(&stop("pause [postgres]")) && !pausing.has(&stop("pause [b-postgres]")));
+    }
+
+    #[tokio::test]
+    async fn a_refusal_that_is_put_together_shows_no_secret() {
+        let (sender, answer) = oneshot::channel();
+        let open = Open(Arc::new(Mutex::new(Some(HashMap::from([(1, sender)])))));
+        let error = json!({"format": "no {it}", "variables": {"it": "postgres"}});
+        let refusal =
+            json!({"type": "response", "request_seq": 1, "success": false, "body": {"error": error}});
+        sort(refusal, &open, &Secrets::of([("POSTGRES_PASSWORD", "postgres")]), &|_| {});
+        assert_eq!(answer.await, Ok(Err("no [POSTGRES_PASSWORD redacted]".to_owned())));
+    }
 
     #[tokio::test]
     async fn only_what_is_refused_is_refused() {

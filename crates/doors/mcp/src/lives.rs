@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::Secrets;
 use crate::link::News;
 use crate::made_up::{Engine, MadeUp, call};
-use crate::session::Watched;
+use crate::reply::State;
+use crate::watched::Watched;
 
 fn start(more: serde_json::Value) -> serde_json::Value {
     let mut arguments = json!({"program": "/bin/made-up", "wait_ms": 0});
@@ -153,6 +154,63 @@ async fn a_restart_that_takes_longer_than_anybody_waits_is_starting() {
 }
 
 #[tokio::test]
+async fn breakpoints_of_a_start_that_failed_can_be_removed() {
+    let hub = MadeUp::default().with(Some("a"), |mut engine| {
+        let launch = engine.until("launch");
+        engine.refuse(&launch, "it cannot be built");
+        engine.rest();
+    });
+    let door = hub.door();
+    let wanted = start(json!({"wait_ms": 45_000, "breakpoints": [{"function": "main"}]}));
+    let failed = call(&door, "debugger_start", wanted).await;
+    assert_eq!(failed.data["state"], "failed", "{failed:?}");
+    let removed = call(&door, "debugger_breakpoints", json!({"remove": ["all"]})).await;
+    assert!(!removed.is_error && removed.text.contains("removed 1"), "{removed:?}");
+    assert_eq!(removed.data["breakpoints"], json!([]), "{removed:?}");
+}
+
+#[tokio::test]
+async fn what_a_client_fills_in_with_nothing_means_nothing() {
+    let door = MadeUp::default().with(Some("a"), Engine::rest).door();
+    call(&door, "debugger_start", start(json!({}))).await;
+    let filled_in = json!({"function": "main", "line": 0, "file": "", "text": "", "watch": ""});
+    let set = call(&door, "debugger_set_breakpoint", filled_in).await;
+    assert!(!set.is_error && set.data["function"] == "main", "{set:?}");
+    assert_eq!(set.data["state"], "pending", "{set:?}");
+    let filled_in = json!({"what": "", "cursor": "", "variable": ""});
+    let look = call(&door, "debugger_inspect", filled_in).await;
+    assert!(!look.text.contains("cursor"), "{look:?}");
+}
+
+#[tokio::test]
+async fn a_step_that_does_not_wait_may_say_for_how_long() {
+    let door = MadeUp::default().with(Some("a"), Engine::rest).door();
+    call(&door, "debugger_start", start(json!({}))).await;
+    let steps = json!([{"tool": "get_session", "wait_ms": -1}]);
+    let table = call(&door, "debugger_script", json!({"steps": steps, "wait_ms": 45_000})).await;
+    assert!(!table.is_error, "{table:?}");
+}
+
+#[tokio::test]
+async fn a_stop_that_cannot_be_left_stays() {
+    let hub = MadeUp::default().with(Some("a"), |mut engine| {
+        engine.begin(&[json!({"reason": "pause", "allThreadsStopped": true})]);
+        while let Some(request) = engine.next() {
+            match request["command"] == "threads" {
+                true => engine.refuse(&request, "nobody is listed"),
+                false => engine.answer(&request),
+            }
+        }
+    });
+    let door = hub.door();
+    let stop = call(&door, "debugger_attach", json!({"session_id": "a", "wait_ms": 45_000})).await;
+    assert_eq!(stop.data["state"], "paused", "{stop:?}");
+    let refused = call(&door, "debugger_continue", json!({"wait_ms": 45_000})).await;
+    assert!(refused.is_error && refused.text.contains("nobody is listed"), "{refused:?}");
+    assert_eq!(door.find("a").unwrap().seen().state(), State::Paused);
+}
+
+#[tokio::test]
 async fn a_restart_that_is_refused_fails_and_the_program_is_as_it_was() {
     let hub = MadeUp::default().with(Some("a"), |mut engine| {
         let done = engine.until("configurationDone");
@@ -166,7 +224,29 @@ async fn a_restart_that_is_refused_fails_and_the_program_is_as_it_was() {
     call(&door, "debugger_start", start(json!({"wait_ms": 45_000}))).await;
     let reply = call(&door, "debugger_restart", json!({"wait_ms": 45_000})).await;
     assert!(reply.is_error && reply.text.contains("it cannot be built"), "{reply:?}");
-    assert_eq!(door.find("a").unwrap().seen().state(), "paused");
+    assert_eq!(door.find("a").unwrap().seen().state(), State::Paused);
+}
+
+#[tokio::test]
+async fn a_restart_that_is_refused_in_the_midst_of_a_start_does_not_end_the_start() {
+    let (goes_on, go_on) = std::sync::mpsc::channel();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        let launch = engine.until("launch");
+        let restart = engine.until("restart");
+        engine.refuse(&restart, "it is not there yet");
+        go_on.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+        engine.answer(&launch);
+        engine.begin(&[json!({"threadId": 1, "reason": "entry"})]);
+        engine.rest();
+    });
+    let door = hub.door();
+    call(&door, "debugger_start", start(json!({}))).await;
+    let refused = call(&door, "debugger_restart", json!({"wait_ms": 45_000})).await;
+    assert!(refused.is_error && refused.text.contains("it is not there yet"), "{refused:?}");
+    assert_eq!(door.find("a").unwrap().seen().state(), State::Starting);
+    goes_on.send(()).unwrap();
+    let stop = call(&door, "debugger_wait", json!({"wait_ms": 45_000})).await;
+    assert_eq!((&stop.data["state"], &stop.data["reason"]), (&json!("paused"), &json!("entry")), "{stop:?}");
 }
 
 #[tokio::test]
@@ -247,13 +327,13 @@ async fn what_the_agent_ended_did_not_crash() {
 
 #[test]
 fn all_threads_go_on_unless_it_is_said_that_only_one_does() {
-    let (watched, _judged) = Watched::new(&Secrets::Shown);
+    let (watched, _judged) = Watched::new(&Secrets::shown());
     let hear = |name: &str, body| watched.hear(News::Event { name: name.to_owned(), body });
     let stop = || [1, 2].map(|thread| hear("stopped", json!({"threadId": thread, "reason": "step"})));
     stop();
     hear("continued", json!({"threadId": 1, "allThreadsContinued": false}));
-    assert_eq!(watched.seen().stops.len(), 1);
+    assert_eq!(watched.seen().threads.stops().len(), 1);
     stop();
     hear("continued", json!({"threadId": 1}));
-    assert_eq!(watched.seen().stops.len(), 0);
+    assert_eq!(watched.seen().threads.stops().len(), 0);
 }

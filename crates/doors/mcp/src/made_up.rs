@@ -11,7 +11,7 @@ use breakroom_client::Request;
 use serde_json::{Map, Value, json};
 
 use crate::door::{Caller, Door};
-use crate::reply::Reply;
+use crate::reply::Rendered;
 use crate::{Connection, Hub, Secrets, Setup, Wanted};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -28,6 +28,8 @@ pub struct Engine {
     id: Option<&'static str>,
     reader: BufReader<UnixStream>,
     pub farewell: Option<tokio::sync::oneshot::Sender<Option<String>>>,
+    /// What it was asked so far.
+    pub asked: Vec<String>,
     seq: i64,
 }
 
@@ -37,7 +39,8 @@ impl Hub for MadeUp {
         theirs.set_read_timeout(Some(LONG)).unwrap();
         let (says, farewell) = tokio::sync::oneshot::channel();
         let (id, comes) = self.to_come.lock().unwrap().pop_front().unwrap();
-        let engine = Engine { id, reader: BufReader::new(theirs), farewell: Some(says), seq: 0 };
+        let engine =
+            Engine { id, reader: BufReader::new(theirs), farewell: Some(says), asked: Vec::new(), seq: 0 };
         comes.send(engine).unwrap();
         let request = match wanted {
             Wanted::Launch(_) => Request::Launch,
@@ -65,17 +68,29 @@ impl MadeUp {
     }
 
     pub fn door(self) -> Arc<Door> {
-        let secrets = Secrets::Shown;
+        let secrets = Secrets::shown();
         Door::new(Setup { name: "agent".to_owned(), cwd: "/".into(), hub: Arc::new(self), secrets })
     }
 }
 
-pub async fn call(door: &Door, tool: &str, arguments: Value) -> Reply {
+pub async fn call(door: &Door, tool: &str, arguments: Value) -> Rendered {
     let given: Map<String, Value> = arguments.as_object().unwrap().clone();
     door.call(tool, given, Caller::default()).await.unwrap()
 }
 
 impl Engine {
+    /// Whether it was asked for this.
+    pub fn was_asked(&self, command: &str) -> bool {
+        self.asked.iter().any(|asked| asked == command)
+    }
+
+    /// The program is there, and stands as these say.
+    pub fn begin(&mut self, stops: &[Value]) {
+        let done = self.until("configurationDone");
+        stops.iter().for_each(|stop| self.event("stopped", stop.clone()));
+        self.answer(&done);
+    }
+
     /// Answers whatever comes until this does, and returns that.
     pub fn until(&mut self, command: &str) -> Value {
         loop {
@@ -97,7 +112,12 @@ impl Engine {
         }
     }
 
-    fn next(&mut self) -> Option<Value> {
+    /// How long the next request is waited for.
+    pub fn patience(&self, time: Duration) {
+        self.reader.get_ref().set_read_timeout(Some(time)).unwrap();
+    }
+
+    pub fn next(&mut self) -> Option<Value> {
         let mut length = 0;
         loop {
             let mut line = String::new();
@@ -111,13 +131,18 @@ impl Engine {
         }
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body).ok()?;
-        Some(serde_json::from_slice(&body).unwrap())
+        let request: Value = serde_json::from_slice(&body).unwrap();
+        self.asked.push(request["command"].as_str().unwrap().to_owned());
+        Some(request)
     }
 
     /// What everybody would answer.
     pub fn answer(&mut self, request: &Value) {
         let body = match request["command"].as_str().unwrap() {
-            "initialize" => json!({"supportsConfigurationDoneRequest": true}),
+            "initialize" => json!({
+                "supportsConfigurationDoneRequest": true, "supportsFunctionBreakpoints": true,
+                "supportsConditionalBreakpoints": true,
+            }),
             "breakroom/session" => match self.id {
                 Some(id) => json!({"session": {"id": id}}),
                 None => return self.refuse(request, "there is no such request"),

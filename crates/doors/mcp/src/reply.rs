@@ -1,10 +1,15 @@
-//! What a call answers: a text for the model, the same as data for programs, and whether it failed.
+//! What a call answers: what is known of it by name, which scripts read, and a text for the model. Only at the edge
+//! ([`Rendered`]) it becomes data.
 
-use serde_json::{Map, Value};
+use std::fmt;
+
+use breakroom_client::model::{self, Frame};
+use serde_json::{Map, Value, json};
 
 use crate::budget::{Rests, Room, cut, cut_as_data, fit_data};
 use crate::failure::Failure;
 use crate::secrets::Secrets;
+use crate::seen::{Epoch, Thread};
 
 /// Room for the words about what was left out.
 const FOR_THE_CURSOR: usize = 80;
@@ -12,30 +17,140 @@ const FOR_THE_CURSOR: usize = 80;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply {
     pub text: String,
+    pub is_error: bool,
+    /// The session that it is about, and how that is.
+    pub session: Option<String>,
+    pub state: Option<State>,
+    pub epoch: Option<Epoch>,
+    pub exit_code: Option<i64>,
+    pub stop: Option<StopTold>,
+    /// Of several expressions.
+    pub results: Vec<Evaluated>,
+    /// The table of what was captured.
+    pub captured: Vec<Value>,
+    /// What of the output the text tells. No later answer tells it again.
+    pub printed: String,
+    pub failure: Option<Failure>,
+    /// What only programs read.
+    more: Map<String, Value>,
+}
+
+/// How a session is, as agents are told it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    Starting,
+    Running,
+    Paused,
+    Ended,
+    Failed,
+    /// It goes on without this client.
+    Left,
+}
+
+impl State {
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Running => "running",
+            State::Paused => "paused",
+            State::Ended => "ended",
+            State::Failed => "failed",
+            State::Left => "left",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.word())
+    }
+}
+
+/// Why and where a thread stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StopTold {
+    pub thread: Thread,
+    pub reason: String,
+    pub exception: Option<String>,
+    /// Nothing if it has no frames, or cannot be looked at.
+    pub place: Option<PlaceTold>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceTold {
+    pub function: String,
+    pub file: Option<String>,
+    pub line: i64,
+}
+
+impl PlaceTold {
+    pub fn of(frame: &Frame) -> PlaceTold {
+        let file = frame.source.as_ref().and_then(|source| source.path.clone());
+        PlaceTold { function: frame.name.clone(), file, line: frame.line }
+    }
+}
+
+impl StopTold {
+    /// On one line.
+    pub fn brief(&self) -> Option<String> {
+        let PlaceTold { function, file, line } = self.place.as_ref()?;
+        let file = model::file_name(file.as_deref().unwrap_or_default());
+        let exception = self.exception.as_ref().map(|said| format!(" · {said}")).unwrap_or_default();
+        Some(format!("{}: {function} at {file}:{line}{exception}", self.reason))
+    }
+}
+
+/// What became of an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evaluated {
+    pub expression: String,
+    /// Its value and type, or why it has none.
+    pub result: Result<(String, String), String>,
+}
+
+impl Evaluated {
+    pub fn data(&self) -> Value {
+        match &self.result {
+            Ok((value, kind)) => json!({"expression": self.expression, "result": value, "type": kind}),
+            Err(why) => json!({"expression": self.expression, "error": why}),
+        }
+    }
+}
+
+/// A reply as it leaves the door.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rendered {
+    pub text: String,
     pub data: Map<String, Value>,
     pub is_error: bool,
 }
 
 impl Reply {
-    pub fn new(text: impl Into<String>, data: Value) -> Reply {
-        let data = match data {
-            Value::Object(data) => data,
-            _ => Map::new(),
-        };
-        Reply { text: text.into(), data, is_error: false }
+    pub fn new(text: impl Into<String>) -> Reply {
+        Reply { text: text.into(), ..Reply::default() }
     }
 
-    pub fn failed(failure: &Failure) -> Reply {
-        let mut data = Map::new();
-        data.insert("error".to_owned(), failure.what.clone().into());
-        if let Some(next) = &failure.next {
-            data.insert("next".to_owned(), next.clone().into());
-        }
-        Reply { text: failure.text(), data, is_error: true }
+    /// One about this session.
+    pub fn about(session: &str, text: impl Into<String>) -> Reply {
+        Reply { session: Some(session.to_owned()), ..Reply::new(text) }
     }
 
+    pub fn failed(failure: Failure) -> Reply {
+        Reply { text: failure.text(), is_error: true, failure: Some(failure), ..Reply::default() }
+    }
+
+    /// Adds what only programs read.
     pub fn put(&mut self, key: &str, value: impl Into<Value>) {
-        self.data.insert(key.to_owned(), value.into());
+        self.more.insert(key.to_owned(), value.into());
+    }
+
+    /// Adds all members of an object that only programs read.
+    #[must_use]
+    pub fn with(mut self, data: Value) -> Reply {
+        if let Value::Object(members) = data {
+            self.more.extend(members);
+        }
+        self
     }
 
     /// Another line of the text.
@@ -46,11 +161,54 @@ impl Reply {
         self.text.push_str(line);
     }
 
+    /// Adds a table of captured hits, behind the one that is there.
+    pub fn add_captured(&mut self, table: Reply) {
+        if !table.text.is_empty() {
+            self.add(&table.text);
+        }
+        self.captured.extend(table.captured);
+        self.more.extend(table.more);
+    }
+
+    /// The same for programs.
+    pub fn data(&self) -> Map<String, Value> {
+        let mut data = Map::new();
+        let mut put = |key: &str, value: Option<Value>| {
+            value.map(|value| data.insert(key.to_owned(), value));
+        };
+        put("session_id", self.session.clone().map(Value::from));
+        put("state", self.state.map(|state| state.word().into()));
+        put("epoch", self.epoch.map(|epoch| epoch.0.into()));
+        put("exit_code", self.exit_code.map(Value::from));
+        if let Some(StopTold { thread, reason, exception, place }) = &self.stop {
+            put("thread_id", Some(thread.number().into()));
+            put("reason", Some(reason.clone().into()));
+            put("exception", exception.clone().map(Value::from));
+            if let Some(PlaceTold { function, file, line }) = place {
+                put("function", Some(function.clone().into()));
+                put("file", Some(file.clone().into()));
+                put("line", Some((*line).into()));
+            }
+        }
+        let list = |items: Vec<Value>| (!items.is_empty()).then(|| Value::from(items));
+        put("results", list(self.results.iter().map(Evaluated::data).collect()));
+        put("captured", list(self.captured.clone()));
+        if let Some(Failure { what, next }) = &self.failure {
+            put("error", Some(what.clone().into()));
+            put("next", next.clone().map(Value::from));
+        }
+        data.extend(self.more.clone());
+        data
+    }
+
+    pub fn size_as_data(&self) -> usize {
+        Value::Object(self.data()).to_string().len()
+    }
+
     /// Cuts it to its room; the rest of the text can be had by a cursor.
-    #[must_use]
-    pub fn fit(mut self, room: Room, rests: Option<&mut Rests>) -> Reply {
-        if self.text.len() > room.0 {
-            let (kept, rest) = cut(std::mem::take(&mut self.text), room.0.saturating_sub(FOR_THE_CURSOR));
+    pub fn render(mut self, room: Room, rests: Option<&mut Rests>) -> Rendered {
+        if self.text.len() > room.text {
+            let (kept, rest) = cut(std::mem::take(&mut self.text), room.text.saturating_sub(FOR_THE_CURSOR));
             self.text = kept;
             match (rest, rests) {
                 (Some(rest), Some(rests)) => {
@@ -72,30 +230,43 @@ impl Reply {
             }
         }
         // The beginning of a long sentence says more than none.
-        for key in ["error", "next"] {
-            if let Some(Value::String(sentence)) = self.data.get_mut(key) {
-                *sentence = cut_as_data(std::mem::take(sentence), room.percent(40)).0;
+        if let Some(Failure { what, next }) = &mut self.failure {
+            for sentence in [Some(what), next.as_mut()].into_iter().flatten() {
+                *sentence = cut_as_data(std::mem::take(sentence), room.share(40)).0;
             }
         }
-        fit_data(&mut self.data, room.0);
-        self
+        let mut data = self.data();
+        fit_data(&mut data, room.data);
+        Rendered { text: self.text, data, is_error: self.is_error }
     }
 
     /// Without what nobody may see.
     #[must_use]
     pub fn redacted(mut self, secrets: &Secrets) -> Reply {
-        self.text = secrets.redact(self.text);
-        self.data.values_mut().for_each(|value| redact(value, secrets));
+        let hide = |text: &mut String| *text = secrets.redact(std::mem::take(text));
+        hide(&mut self.text);
+        hide(&mut self.printed);
+        if let Some(StopTold { thread: _, reason, exception, place }) = &mut self.stop {
+            hide(reason);
+            exception.iter_mut().for_each(hide);
+            if let Some(PlaceTold { function, file, line: _ }) = place {
+                hide(function);
+                file.iter_mut().for_each(hide);
+            }
+        }
+        for Evaluated { expression, result } in &mut self.results {
+            hide(expression);
+            match result {
+                Ok((value, kind)) => [value, kind].into_iter().for_each(hide),
+                Err(why) => hide(why),
+            }
+        }
+        if let Some(Failure { what, next }) = &mut self.failure {
+            hide(what);
+            next.iter_mut().for_each(hide);
+        }
+        self.captured.iter_mut().chain(self.more.values_mut()).for_each(|value| secrets.redact_all(value));
         self
-    }
-}
-
-fn redact(value: &mut Value, secrets: &Secrets) {
-    match value {
-        Value::String(text) => *text = secrets.redact(std::mem::take(text)),
-        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, secrets)),
-        Value::Object(members) => members.values_mut().for_each(|member| redact(member, secrets)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -105,11 +276,45 @@ mod tests {
 
     #[test]
     fn what_is_cut_is_always_said() {
-        let long = || Reply::new("word\n".repeat(1_000), Value::Null);
-        let mut rests = Rests::default();
-        let kept = long().fit(Room(400), Some(&mut rests));
+        let long = || Reply::new("word\n".repeat(1_000));
+        let (mut rests, room) = (Rests::default(), Room::of_each(400));
+        let kept = long().render(room, Some(&mut rests));
         assert!(kept.text.len() <= 400 && kept.text.contains("cursor="), "{kept:?}");
-        let gone = long().fit(Room(400), None);
+        let gone = long().render(room, None);
         assert!(gone.text.len() <= 400 && gone.text.contains("more characters"), "{gone:?}");
+    }
+
+    /// A field that is forgotten in `redacted` or in `data` fails here.
+    #[test]
+    fn no_part_of_a_reply_shows_a_secret() {
+        let said = || "it is hunter22".to_owned();
+        let place = PlaceTold { function: said(), file: Some(said()), line: 7 };
+        let mut reply = Reply {
+            text: said(),
+            is_error: true,
+            session: Some("k7f2".to_owned()),
+            state: Some(State::Paused),
+            epoch: Some(Epoch(3)),
+            exit_code: Some(4),
+            stop: Some(StopTold {
+                thread: 1.into(),
+                reason: said(),
+                exception: Some(said()),
+                place: Some(place),
+            }),
+            results: vec![
+                Evaluated { expression: said(), result: Ok((said(), said())) },
+                Evaluated { expression: said(), result: Err(said()) },
+            ],
+            captured: vec![said().into()],
+            printed: said(),
+            failure: Some(Failure::new(said()).next(said())),
+            more: Map::new(),
+        };
+        reply.put("more", json!({"inside": [said()]}));
+        let shown = reply.redacted(&Secrets::of([("DB_PASSWORD", "hunter22")]));
+        let all = format!("{} {} {}", shown.text, shown.printed, Value::Object(shown.data()));
+        assert!(!all.contains("hunter22"), "{all}");
+        assert_eq!(all.matches("[DB_PASSWORD redacted]").count(), 15, "{all}");
     }
 }

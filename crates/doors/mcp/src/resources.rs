@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rmcp::ErrorData;
@@ -11,6 +12,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::door::Door;
@@ -75,7 +77,7 @@ pub async fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorD
         }
         Named::State(session) => (state(&session).to_string(), "application/json", Some(session)),
         Named::Output(session) => {
-            let text = session.seen().output.latest(0, MOST_OUTPUT).text;
+            let text = session.seen().journal.output.latest(0, MOST_OUTPUT).text;
             (text, "text/plain", Some(session))
         }
     };
@@ -86,13 +88,14 @@ pub async fn read(door: &Door, uri: &str) -> Result<ReadResourceResponse, ErrorD
 fn state(session: &Session) -> Value {
     let seen = session.seen();
     let stops: Vec<Value> = seen
-        .stops
+        .threads
+        .stops()
         .iter()
-        .map(|stop| json!({"thread_id": stop.thread, "reason": stop.reason, "epoch": stop.epoch}))
+        .map(|stop| json!({"thread_id": stop.thread.number(), "reason": stop.reason, "epoch": stop.epoch.0}))
         .collect();
     json!({
-        "session_id": session.id, "state": seen.state(), "epoch": seen.epoch, "stops": stops, "exit_code": seen.exit_code,
-        "output_cursor": seen.output.end(),
+        "session_id": session.id, "state": seen.state().word(), "epoch": seen.threads.epoch().0, "stops": stops,
+        "exit_code": seen.life.exit_code(), "output_cursor": seen.journal.output.end(),
     })
 }
 
@@ -107,9 +110,9 @@ fn version(door: &Door, uri: &str) -> Option<String> {
         }
         Named::State(session) => {
             let seen = session.seen();
-            Some(format!("{} {} {}", seen.state(), seen.epoch, seen.stops.len()))
+            Some(format!("{} {} {}", seen.state(), seen.threads.epoch(), seen.threads.stops().len()))
         }
-        Named::Output(session) => Some(session.seen().output.end().to_string()),
+        Named::Output(session) => Some(session.seen().journal.output.end().to_string()),
     }
 }
 
@@ -136,11 +139,33 @@ async fn changes(door: &Door, uri: &str, last: &mut Option<String>) -> bool {
                 }
             }
             Some(Named::Sessions) => {
-                // States change without a word to the door.
-                let _ = tokio::time::timeout(Duration::from_secs(1), comings.changed()).await;
+                let bells = door.sessions().iter().map(|session| session.watched.bell()).collect();
+                // As above.
+                if version(door, uri) != *last {
+                    continue;
+                }
+                tokio::select! {
+                    () = rung(bells) => {}
+                    _ = comings.changed() => {}
+                }
+                // They ring for every word that is printed, too.
+                tokio::time::sleep(TOGETHER).await;
             }
         }
     }
+}
+
+/// The first of these that rings. None: never.
+async fn rung(bells: Vec<watch::Receiver<u64>>) {
+    let ring = |mut bell: watch::Receiver<u64>| Box::pin(async move { drop(bell.changed().await) });
+    let mut rings: Vec<_> = bells.into_iter().map(ring).collect();
+    let any =
+        |context: &mut Context<'_>| match rings.iter_mut().any(|ring| ring.as_mut().poll(context).is_ready())
+        {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        };
+    std::future::poll_fn(any).await;
 }
 
 /// What a connection watches.

@@ -17,10 +17,12 @@ use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use serde_json::Value;
 
 use crate::Setup;
+use crate::budget::Forms;
 use crate::door::{Caller, Door};
 use crate::prompts;
-use crate::reply::Reply;
+use crate::reply::Rendered;
 use crate::resources::{self, Subscriptions};
+use crate::stdin::Stdin;
 use crate::tools::{TOOLS, output_schema};
 
 const INSTRUCTIONS: &str = "A debugger for every language, in sessions that you may share with people. \
@@ -28,6 +30,11 @@ const INSTRUCTIONS: &str = "A debugger for every language, in sessions that you 
     then debugger_step, debugger_continue, debugger_evaluate. debugger_script does many steps in one call. \
     Waiting calls answer state=running after wait_ms: go on with debugger_wait. End with debugger_stop. \
     debugger_get_session lists sessions; debugger_attach joins a person's.";
+
+/// Clients that show a model the data instead of the text, or both, by how the names begin that they introduce themselves
+/// with. They get the text alone: the source, what was printed and what to do next are nowhere else.
+const TEXT_ALONE: [&str; 5] =
+    ["@cline/core", "claude-code", "codex-mcp-client", "copilot-cli", "Visual Studio Code"];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -46,16 +53,21 @@ pub struct Server {
 pub async fn serve_stdio(setup: Setup) -> Result<(), ServeError> {
     let door = Door::new(setup);
     let ended = crate::http::told_to_end().map_err(ServeError::Signals)?;
+    let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
+    let (stdin, gone) = Stdin::new(stdin);
     let serving = async {
-        match Server::new(door.clone()).serve(rmcp::transport::io::stdio_pipes()).await {
+        match Server::new(door.clone()).serve((stdin, stdout)).await {
             Ok(service) => drop(service.waiting().await),
             // Whoever was there has gone before it said anything, or speaks something else.
             Err(error) => tracing::info!("no agent: {error}"),
         }
     };
+    tokio::pin!(serving);
     tokio::select! {
-        () = serving => {}
+        () = &mut serving => {}
         () = ended => {}
+        // Whoever only has nothing more to ask still gets its answers; with the sessions, nothing is waited for any more.
+        () = gone.cancelled() => drop(tokio::join!(door.leave(), serving)),
     }
     door.leave().await;
     Ok(())
@@ -100,20 +112,9 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let output = Arc::new(output_schema());
-        let tool = |tool: &crate::tools::Tool| {
-            let mut listed = Tool::new(tool.name, Cow::Borrowed(tool.about), Arc::new(tool.input_schema()));
-            listed.output_schema = Some(output.clone());
-            if tool.only_reads {
-                let mut annotations = ToolAnnotations::new();
-                annotations.read_only_hint = Some(true);
-                listed.annotations = Some(annotations);
-            }
-            listed
-        };
-        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(tool).collect()))
+        Ok(listed(forms(&context)))
     }
 
     async fn call_tool(
@@ -121,10 +122,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = Caller { progress: progress(&context), given_up: context.ct.clone() };
+        let forms = forms(&context);
+        let caller = Caller { progress: progress(&context), given_up: context.ct.clone(), forms };
         let given = request.arguments.unwrap_or_default();
         match self.door.call(&request.name, given, caller).await {
-            Some(reply) => Ok(result(reply).into()),
+            Some(rendered) => Ok(result(rendered, forms).into()),
             None => {
                 let text = format!("there is no tool `{}`", request.name);
                 Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None))
@@ -199,14 +201,38 @@ impl ServerHandler for Server {
     }
 }
 
-fn result(reply: Reply) -> CallToolResult {
-    let Reply { text, data, is_error } = reply;
+/// The tools as a client reads them. Whoever is told of data insists on them.
+pub fn listed(forms: Forms) -> ListToolsResult {
+    let output = (forms == Forms::TextAndData).then(|| Arc::new(output_schema()));
+    let tool = |tool: &crate::tools::Tool| {
+        let mut listed = Tool::new(tool.name, Cow::Borrowed(tool.about), Arc::new(tool.input_schema()));
+        listed.output_schema = output.clone();
+        if tool.only_reads {
+            let mut annotations = ToolAnnotations::new();
+            annotations.read_only_hint = Some(true);
+            listed.annotations = Some(annotations);
+        }
+        listed
+    };
+    ListToolsResult::with_all_items(TOOLS.iter().map(tool).collect())
+}
+
+fn forms(context: &RequestContext<RoleServer>) -> Forms {
+    let client = context.client_info();
+    match client.is_some_and(|client| TEXT_ALONE.iter().any(|name| client.name.starts_with(name))) {
+        true => Forms::TextAlone,
+        false => Forms::TextAndData,
+    }
+}
+
+fn result(rendered: Rendered, forms: Forms) -> CallToolResult {
+    let Rendered { text, data, is_error } = rendered;
     let content = vec![ContentBlock::text(text)];
     let mut result = match is_error {
         true => CallToolResult::error(content),
         false => CallToolResult::success(content),
     };
-    result.structured_content = Some(Value::Object(data));
+    result.structured_content = (forms == Forms::TextAndData).then_some(Value::Object(data));
     result
 }
 

@@ -3,33 +3,27 @@
 //! Whoever waits, waits for what was heard and holds nothing: every other call goes on meanwhile, a pause among them.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use breakroom_client::Request;
 use breakroom_client::model::{self, Frame};
-use breakroom_client::noise::is_noise;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Wanted;
 use crate::breakpoints::Breakpoints;
-use crate::budget::{Rests, line};
+use crate::budget::Rests;
 use crate::failure::Failure;
-use crate::judging::Judged;
-use crate::link::{Link, News, PATIENCE};
-use crate::output::Output;
+use crate::link::{Link, PATIENCE};
+use crate::moves::{Before, Going, Move, Resumed};
 use crate::secrets::Secrets;
-use crate::seen::{Awaited, Phase, Seen, Stop, UNNAMED};
+use crate::seen::{Awaited, End, Phase, Seen, Stop, Thread};
+use crate::watched::Watched;
 
 /// As many frames as a stack is asked for at once.
 pub const MOST_FRAMES: usize = 64;
-/// Commands of compilers are longer.
-const LONGEST_PROGRESS: usize = 200;
-/// The reasons for which a breakpoint may have stopped it. What is watched is none of ours.
-const BREAKPOINTS: [&str; 2] = ["breakpoint", "function breakpoint"];
 /// No debugger is asked for more: a stack that deep has ended the program.
 const DEEPEST: usize = 1_000_000;
 /// An engine that is asked to go has this long.
@@ -38,6 +32,8 @@ const GOODBYE: Duration = Duration::from_secs(8);
 pub struct Session {
     /// The hub's, valid in every door.
     pub id: String,
+    /// Which debugger it is. The hub says it only as long as the session lasts.
+    pub engine: String,
     pub wanted: Wanted,
     pub request: Request,
     /// What relative paths are relative to.
@@ -47,175 +43,13 @@ pub struct Session {
     pub link: Link,
     pub watched: Arc<Watched>,
     pub breakpoints: tokio::sync::Mutex<Breakpoints>,
-    pub stop_on_entry: bool,
+    pub stop_on_entry: Option<bool>,
     /// Filters for exceptions, if not the usual ones.
     pub exceptions: Mutex<Option<Vec<String>>>,
+    /// What it runs catches what its tests raise.
+    pub runs_tests: bool,
     /// What answers had no room for.
     pub rests: Mutex<Rests>,
-}
-
-/// What is heard, and a bell.
-pub struct Watched {
-    seen: Mutex<Seen>,
-    bell: watch::Sender<u64>,
-    /// Stops of breakpoints that only capture.
-    judge: mpsc::UnboundedSender<Judged>,
-    capturing: Mutex<Capturing>,
-}
-
-/// Which breakpoints only capture.
-#[derive(Default)]
-struct Capturing {
-    /// By the hub's numbers.
-    numbers: Vec<i64>,
-    /// Those that were removed: they may still be heard of.
-    former: Vec<i64>,
-    /// One is being set, and its number is not known yet.
-    is_setting: bool,
-}
-
-impl Watched {
-    /// What is to be judged comes out of the other end.
-    pub fn new(secrets: &Secrets) -> (Arc<Watched>, mpsc::UnboundedReceiver<Judged>) {
-        // There is never more in it than threads that stand.
-        let (judge, judged) = mpsc::unbounded_channel();
-        let (bell, _) = watch::channel(0);
-        let mut seen = Seen::default();
-        seen.output = Output::without(secrets.clone());
-        (Arc::new(Watched { seen: Mutex::new(seen), bell, judge, capturing: Mutex::default() }), judged)
-    }
-
-    pub fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes what is known, and lets everybody who waits look again.
-    pub fn change<T>(&self, change: impl FnOnce(&mut Seen) -> T) -> T {
-        let changed = change(&mut self.seen());
-        self.bell.send_modify(|count| *count += 1);
-        changed
-    }
-
-    pub fn bell(&self) -> watch::Receiver<u64> {
-        self.bell.subscribe()
-    }
-
-    fn capturing(&self) -> MutexGuard<'_, Capturing> {
-        self.capturing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// One that captures is about to be set: a hot line stops before its number is known.
-    pub fn expect_capturing(&self) {
-        self.capturing().is_setting = true;
-    }
-
-    /// The hub's numbers of those that capture, and of those that do not.
-    pub fn set_capturing(&self, numbers: Vec<i64>, others: Vec<i64>) {
-        let mut capturing = self.capturing();
-        let before = std::mem::take(&mut *capturing);
-        let mut former = [before.numbers, before.former].concat();
-        former.retain(|number| !numbers.contains(number) && !others.contains(number));
-        *capturing = Capturing { numbers, former, is_setting: false };
-    }
-
-    /// Whether this may be the stop of a breakpoint that only captures. Some debuggers do not say which it is.
-    fn may_be_captured(&self, stop: &Stop) -> bool {
-        let capturing = self.capturing();
-        let is_known = |hit: &i64| capturing.numbers.contains(hit) || capturing.former.contains(hit);
-        let may_be = match stop.hit.is_empty() {
-            true => !capturing.numbers.is_empty() || !capturing.former.is_empty(),
-            false => stop.hit.iter().all(is_known),
-        };
-        let may_be = may_be || capturing.is_setting;
-        may_be && BREAKPOINTS.contains(&stop.reason.as_str())
-    }
-
-    /// Called by the task that reads.
-    pub fn hear(&self, news: News) {
-        match news {
-            News::Closed(None) => self.change(Seen::end),
-            News::Closed(Some(reason)) => self.change(|seen| seen.lose(reason)),
-            News::Event { name, body } => match name.as_str() {
-                "stopped" => {
-                    let stop = self.seen().stopped(&body);
-                    match self.may_be_captured(&stop) {
-                        true => {
-                            let judged = self.change(|seen| seen.judge(stop));
-                            // Where nobody judges any more, nobody is told either: the session is over.
-                            let _ = self.judge.send(judged);
-                        }
-                        false => self.change(|seen| seen.tell_in_turn(stop)),
-                    }
-                }
-                _ => self.change(|seen| note(seen, &name, body)),
-            },
-        }
-    }
-
-    /// The first thing that `found` finds, or nothing by the deadline.
-    pub async fn wait_for<T>(
-        &self,
-        deadline: Instant,
-        mut found: impl FnMut(&mut Seen) -> Option<T>,
-    ) -> Option<T> {
-        let mut bell = self.bell();
-        loop {
-            bell.mark_unchanged();
-            if let Some(found) = found(&mut self.seen()) {
-                return Some(found);
-            }
-            match tokio::time::timeout_at(deadline, bell.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return None,
-            }
-        }
-    }
-}
-
-fn note(seen: &mut Seen, name: &str, mut body: Value) {
-    match name {
-        "continued" => {
-            let thread = model::integer(&body["threadId"]).unwrap_or_default();
-            seen.resumed(thread, body["allThreadsContinued"] != Value::Bool(false));
-        }
-        "output" => match body["category"].as_str() {
-            Some("telemetry") => {}
-            // The debugger's own, about what is told anyway.
-            Some("console") if body["output"].as_str().is_some_and(is_noise) => {}
-            category => {
-                let text = body["output"].as_str().unwrap_or_default();
-                if category == Some("console") && seen.phase == Phase::Starting {
-                    // What is built is told like this, and no other way.
-                    seen.progress = text.trim_end().lines().last().map(|last| line(last, LONGEST_PROGRESS));
-                }
-                seen.output.push(text);
-            }
-        },
-        "initialized" => seen.is_initialized = true,
-        "capabilities" => {
-            if let Value::Object(capabilities) = body["capabilities"].take() {
-                seen.capabilities.extend(capabilities);
-            }
-        }
-        "exited" => seen.exit_code = model::integer(&body["exitCode"]),
-        "terminated" => seen.end(),
-        "thread" if body["reason"] == "exited" => {
-            let thread = model::integer(&body["threadId"]).unwrap_or_default();
-            seen.gone(thread);
-        }
-        "progressStart" | "progressUpdate" => {
-            let words = ["message", "title"].iter().find_map(|key| body[*key].as_str());
-            seen.progress = words.map(str::to_owned);
-        }
-        "progressEnd" => seen.progress = None,
-        "breakpoint" if body["breakpoint"]["verified"] == Value::Bool(true) => {
-            if let Some(number) = model::integer(&body["breakpoint"]["id"]) {
-                seen.hits.entry(number).or_default();
-            }
-        }
-        "breakroom/activity" => seen.note_deed(&body),
-        _ => {}
-    }
 }
 
 /// How long a call waits.
@@ -244,14 +78,11 @@ impl Session {
 
     /// The stop that is waited for, or the end.
     pub async fn next_stop(&self, awaited: Awaited, wait: &Wait) -> Came {
-        let found = |seen: &mut Seen| match seen.find(awaited) {
-            _ if seen.is_over() => Some(Came::Over),
-            Some(stop) => {
-                let stop = stop.clone();
-                seen.show(&stop);
-                Some(Came::Stopped(stop))
-            }
-            None => None,
+        let found = |seen: &mut Seen| match seen.life.phase() {
+            Phase::Over { .. } => seen.life.is_explained().then_some(Came::Over),
+            // What stops before it runs again is the program that is being replaced.
+            Phase::Starting { .. } => None,
+            Phase::Live(_) | Phase::Leaving => seen.threads.find(awaited).map(Came::Stopped),
         };
         let came = tokio::select! {
             biased;
@@ -259,67 +90,95 @@ impl Session {
             came = self.watched.wait_for(wait.deadline, found) => came.unwrap_or(Came::Nothing),
         };
         match came {
-            Came::Stopped(stop) if stop.thread == UNNAMED => Came::Stopped(self.named(stop).await),
+            Came::Stopped(stop) => Came::Stopped(self.named(stop).await),
             came => came,
         }
     }
 
     /// A stop that was told without a thread is the first one's, for want of a better one.
     async fn named(&self, stop: Stop) -> Stop {
+        if stop.thread != Thread::Unnamed {
+            return stop;
+        }
         let Ok(thread) = self.first_thread().await else { return stop };
-        self.watched.change(|seen| seen.name(stop.epoch, thread));
+        self.watched.change(|seen| seen.threads.name(stop.epoch, thread));
         Stop { thread, ..stop }
     }
 
-    pub async fn first_thread(&self) -> Result<i64, Failure> {
-        Ok(self.threads().await?.first().copied().unwrap_or_default())
+    /// Where none is listed, a debugger that wants any is given this one.
+    pub async fn first_thread(&self) -> Result<Thread, Failure> {
+        Ok(self.threads().await?.first().copied().unwrap_or_else(|| Thread::from(0)))
     }
 
-    pub async fn threads(&self) -> Result<Vec<i64>, Failure> {
+    pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {
         let body = self.link.request("threads", json!({})).await?;
-        Ok(model::list(&body["threads"], |thread| model::integer(&thread["id"])))
+        Ok(model::list(&body["threads"], |thread| model::integer(&thread["id"]).map(Thread::from)))
+    }
+
+    /// What a request can name.
+    async fn known(&self, thread: Thread) -> Result<Thread, Failure> {
+        match thread {
+            Thread::Known(_) => Ok(thread),
+            Thread::Unnamed => self.first_thread().await,
+        }
+    }
+
+    /// A request that says no more than which thread it is about.
+    pub async fn ask(&self, command: &'static str, thread: Thread) -> Result<Value, Failure> {
+        let thread = self.known(thread).await?.number();
+        self.link.request(command, json!({"threadId": thread})).await
+    }
+
+    /// As the hub lists it; nothing if it cannot be asked.
+    pub async fn thread_name(&self, thread: Thread) -> String {
+        let body = self.link.request("threads", json!({})).await.unwrap_or_default();
+        let is_it = |listed: &&Value| model::integer(&listed["id"]) == thread.number();
+        body["threads"]
+            .as_array()
+            .and_then(|all| all.iter().find(is_it))
+            .map(|it| model::text(&it["name"]))
+            .unwrap_or_default()
     }
 
     /// Waits until everything was answered that belongs to the beginning, and with it everything told that was there.
     pub async fn begun(&self, wait: &Wait) {
-        let begun = |seen: &mut Seen| (seen.is_begun || seen.is_over()).then_some(());
+        let begun = |seen: &mut Seen| seen.life.has_begun().then_some(());
         tokio::select! {
             () = wait.given_up.cancelled() => {}
             _ = self.watched.wait_for(wait.deadline, begun) => {}
         }
     }
 
-    /// The thread that is meant, as it stands.
-    pub fn standing(&self, thread: Option<i64>) -> Result<Stop, Failure> {
-        let mut seen = self.seen();
+    /// The thread that is meant, as it stands. Whoever has not been told of this stop still is.
+    pub fn standing(&self, thread: Option<Thread>) -> Result<Stop, Failure> {
+        let seen = self.seen();
         let stop = match thread {
-            Some(thread) => seen.of_thread(thread),
-            None => seen.active().cloned(),
+            Some(thread) => seen.threads.of(thread),
+            None => seen.threads.active(),
         };
-        match stop {
-            Some(stop) => {
-                if thread.is_none() {
-                    seen.show(&stop);
-                }
-                Ok(stop)
-            }
-            None => Err(self.not_stopped(&seen, thread)),
-        }
+        // A program that is being replaced does not count any more.
+        let is_there = !seen.life.is_starting();
+        stop.filter(|_| is_there).ok_or_else(|| self.not_stopped(&seen, thread))
     }
 
-    fn not_stopped(&self, seen: &Seen, thread: Option<i64>) -> Failure {
+    fn not_stopped(&self, seen: &Seen, thread: Option<Thread>) -> Failure {
         let id = &self.id;
-        match &seen.phase {
-            Phase::Failed(reason) => Failure::new(format!("session {id} failed: {reason}")),
-            Phase::Ended => Failure::new(format!(
+        match seen.life.phase() {
+            Phase::Over { end: End::Failed(reason), .. } => {
+                Failure::new(format!("session {id} failed: {reason}"))
+            }
+            Phase::Over { .. } => Failure::new(format!(
                 "the program of session {id} has ended{}",
-                code(seen.exit_code)
+                code(seen.life.exit_code())
             ))
             .next("debugger_restart runs it again; debugger_inspect with what=output shows what it printed."),
-            Phase::Starting => Failure::new(format!("session {id} is still starting")).next("debugger_wait."),
-            Phase::Live => match thread {
-                Some(thread) if !seen.stops.is_empty() => {
-                    let standing: Vec<_> = seen.stops.iter().map(|stop| stop.thread.to_string()).collect();
+            Phase::Starting { .. } => {
+                Failure::new(format!("session {id} is still starting")).next("debugger_wait.")
+            }
+            Phase::Live(_) | Phase::Leaving => match thread {
+                Some(thread) if !seen.threads.stops().is_empty() => {
+                    let stops = seen.threads.stops();
+                    let standing: Vec<_> = stops.iter().map(|stop| stop.thread.to_string()).collect();
                     Failure::new(format!("thread {thread} of session {id} is not stopped"))
                         .next(format!("Stopped are: {}.", standing.join(", ")))
                 }
@@ -329,39 +188,36 @@ impl Session {
         }
     }
 
-    /// Has a thread go on, by `continue` or a step. What it left is never told again.
-    pub async fn resume(&self, stop: &Stop, command: &'static str, arguments: Value) -> Result<(), Failure> {
-        let mut whole = json!({"threadId": stop.thread});
-        if let (Value::Object(whole), Value::Object(more)) = (&mut whole, arguments) {
-            whole.extend(more);
+    /// Has a thread go on, unless something stopped that would go on with it and was not told. What it left is never told
+    /// again. Whoever names the thread knows of its stop.
+    pub async fn resume(
+        self: &Arc<Session>,
+        stop: &Stop,
+        by: Move,
+        named: Option<Thread>,
+    ) -> Result<Resumed, Failure> {
+        let Some(before) = self.watched.change(|seen| seen.threads.set_off(stop, by, named)) else {
+            return Ok(Resumed::NotYet);
+        };
+        // A task of its own: whoever asked may have given up, and the answer is to be heard however late it is.
+        let answer = tokio::spawn(settle(self.clone(), stop.clone(), by, before));
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => answer.map(|()| Resumed::On),
+            Ok(Err(_)) => Err(Failure::over()),
+            Err(_) => Err(Failure::silent(by.command(), PATIENCE)),
         }
-        let is_step = !command.ends_with("ontinue");
-        // A stop that comes before the answer is behind this one.
-        let before = self.watched.change(|seen| {
-            seen.leave(stop.thread);
-            seen.steps(stop.thread, is_step);
-            seen.epoch
-        });
-        let answer = self.link.request(command, whole).await;
-        self.watched.change(|seen| match &answer {
-            Ok(body) => {
-                let all = !is_step && body["allThreadsContinued"] != Value::Bool(false);
-                seen.left(stop.thread, all, before);
-            }
-            Err(_) => seen.stay(stop.thread),
-        });
-        answer.map(drop)
     }
 
     /// Part of a thread's stack, and how many frames it has in all, as far as anybody knows.
     pub async fn stack(
         &self,
-        thread: i64,
+        thread: Thread,
         start: usize,
         levels: usize,
     ) -> Result<(Vec<Frame>, usize), Failure> {
         // Some debuggers give the whole stack whatever part of it they are asked for, so all are asked from the top.
         let deepest = start.saturating_add(levels).min(DEEPEST);
+        let thread = self.known(thread).await?.number();
         let arguments = json!({"threadId": thread, "startFrame": 0, "levels": deepest});
         let body = self.link.request("stackTrace", arguments).await?;
         let frames = model::list(&body["stackFrames"], Frame::read);
@@ -371,7 +227,7 @@ impl Session {
     }
 
     /// The frame that calls are about: of this thread or the active one, so many from the top.
-    pub async fn frame(&self, thread: Option<i64>, index: i64) -> Result<Frame, Failure> {
+    pub async fn frame(&self, thread: Option<Thread>, index: i64) -> Result<Frame, Failure> {
         let stop = self.standing(thread)?;
         let frames = match usize::try_from(index) {
             Ok(index) => self.stack(stop.thread, index, 1).await?.0,
@@ -392,7 +248,9 @@ impl Session {
     /// What was launched, if it was one file.
     pub fn program(&self) -> Option<PathBuf> {
         match &self.wanted {
-            Wanted::Launch(launch) => launch.program.as_deref().map(|program| self.path(program)),
+            Wanted::Launch(launch) => {
+                launch.own_file().map(|file| std::path::absolute(&file).unwrap_or(file))
+            }
             Wanted::Attach(_) | Wanted::Join(_) => None,
         }
     }
@@ -403,7 +261,7 @@ impl Session {
             return Ok(program);
         }
         // Only looked at: whoever has not been told of this stop still is.
-        let stop = self.seen().active().cloned();
+        let stop = self.seen().threads.active();
         let frame = match stop {
             Some(stop) => self.frame_shown(&stop).await.ok().flatten(),
             None => None,
@@ -420,14 +278,19 @@ impl Session {
         }
         let ends = self.request == Request::Launch;
         if ends {
-            self.watched.change(|seen| seen.is_ended_here = true);
+            self.watched.change(|seen| seen.life.leaves());
             // Others may be there; a goodbye alone would leave it to them.
             if let Ok(sent) = self.link.send("terminate", json!({})).await {
                 // It may have no such request, and the goodbye ends it then.
                 let _ = sent.answer(GOODBYE).await;
             }
         }
-        let goodbye = self.link.send("disconnect", json!({"terminateDebuggee": ends})).await;
+        let goodbye = match self.request {
+            // Whoever started it, started it to be ended with its session or not.
+            Request::Join => json!({}),
+            Request::Launch | Request::Attach => json!({"terminateDebuggee": ends}),
+        };
+        let goodbye = self.link.send("disconnect", goodbye).await;
         // Otherwise it is gone already.
         if let Ok(sent) = goodbye {
             let _ = sent.answer(GOODBYE).await;
@@ -443,6 +306,29 @@ impl Session {
     }
 }
 
+/// Only a refusal says that it stands where it stood.
+async fn settle(session: Arc<Session>, stop: Stop, by: Move, before: Before) -> Result<(), Failure> {
+    let stays = || session.watched.change(|seen| seen.threads.stay(stop.thread));
+    // Without a thread to name, nobody is asked to go on.
+    let thread = session.known(stop.thread).await.inspect_err(|_| stays())?.number();
+    let sent = session.link.send(by.command(), json!({"threadId": thread})).await?;
+    match sent.settled().await {
+        Some(Ok(body)) => {
+            let going = match by {
+                Move::Continue => Going::read(stop.thread, &body),
+                Move::Over | Move::In | Move::Out | Move::Back => Going::alone(stop.thread),
+            };
+            session.watched.change(|seen| seen.threads.went(going, before));
+            Ok(())
+        }
+        Some(Err(reason)) => {
+            stays();
+            Err(Failure::new(reason))
+        }
+        None => Err(Failure::over()),
+    }
+}
+
 pub fn code(exit_code: Option<i64>) -> String {
     exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default()
 }
@@ -451,6 +337,26 @@ pub fn code(exit_code: Option<i64>) -> String {
 fn is_text(path: &Path) -> bool {
     use std::io::Read;
     let mut beginning = [0; 512];
+    // To open a pipe is to wait for whoever writes into it.
+    if !path.is_file() {
+        return false;
+    }
     let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut beginning));
-    path.is_file() && read.is_ok_and(|count| !beginning[..count].contains(&0))
+    read.is_ok_and(|count| !beginning[..count].contains(&0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_no_source_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+        assert!(made.success());
+        let (says, said) = std::sync::mpsc::channel();
+        std::thread::spawn(move || says.send(is_text(&pipe)));
+        assert_eq!(said.recv_timeout(Duration::from_secs(60)), Ok(false));
+    }
 }

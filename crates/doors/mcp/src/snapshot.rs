@@ -3,35 +3,45 @@
 //!
 //! Each part has its share of the room, and what one does not need is the variables'.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use breakroom_client::model::Frame;
 use breakroom_client::scopes::Member;
 use serde_json::{Value, json};
+use tokio::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
-use crate::budget::{Room, fit, fit_both, line};
+use crate::budget::{Room, before, fit, fit_both, line};
 use crate::failure::Failure;
-use crate::frames::{rows, shown};
+use crate::frames::{is_own, rows, shown};
 use crate::output::{Cursor, fitting};
-use crate::reply::Reply;
-use crate::seen::{Phase, Stop, Told};
-use crate::session::{MOST_FRAMES, Session, code};
+use crate::reply::{PlaceTold, Reply, State, StopTold};
+use crate::seen::{Stop, Told};
+use crate::session::{MOST_FRAMES, Session};
 use crate::source::{excerpt, nearest};
 use crate::values::Shown;
 
 const LINES_BEFORE: i64 = 3;
 const LINES_BEHIND: i64 = 3;
 const LONGEST_VALUE: usize = 160;
+/// Of what a variable was before.
+const LONGEST_BEFORE: usize = 40;
+/// Python's debugger adds to the name of an exception where the program stands, which is told anyway.
+const ABOUT_THE_STACK: &str = "       (note: full exception trace";
 /// The text says more.
-const LONGEST_AS_DATA: usize = 60;
+const LONGEST_AS_DATA: usize = 40;
 const LONGEST_TYPE: usize = 40;
 /// More frames are shown only if they are asked for.
 const FRAMES_SHOWN: usize = 12;
-const LONGEST_NEWS: usize = 400;
+pub const LONGEST_NEWS: usize = 400;
 /// In less room than this the line and the variables are told, and the stack only if it is asked for.
 const TIGHT: usize = 1_000;
+/// A slow object makes a stop so much later, or twice as late where the debugger is slow with everything.
+const FOR_FIELDS: Duration = Duration::from_millis(20);
 /// Room for the words around the parts.
 const AROUND: usize = 90;
+/// Of threads that stand beside the one that is shown, so many are named.
+const MOST_BESIDE: usize = 8;
 
 /// What was printed since the last answer.
 pub struct New {
@@ -50,6 +60,8 @@ pub struct Snapshot {
     total_frames: usize,
     source: Vec<String>,
     locals: Vec<Member>,
+    /// What is compared with the next stop of this thread.
+    shown: Option<Shown>,
     changes: Vec<(String, Option<String>)>,
     /// What the exception is, if the debugger knows more than the stop said.
     exception: Option<String>,
@@ -57,32 +69,35 @@ pub struct Snapshot {
 }
 
 impl Session {
-    /// Where a thread stands, as it is shown at a stop. It is compared with the stop that was shown before.
-    pub async fn snapshot(&self, stop: &Stop) -> Result<Snapshot, Failure> {
-        let (frames, total_frames) = self.stack(stop.thread, 0, MOST_FRAMES).await?;
+    /// Where a thread stands, as it is shown at a stop. Nothing is told by that yet.
+    async fn snapshot(&self, stop: &Stop) -> Result<Snapshot, Failure> {
+        let began = Instant::now();
+        let (stack, exception) = tokio::join!(self.stack(stop.thread, 0, MOST_FRAMES), self.exception(stop));
+        let (frames, total_frames) = stack?;
         let at = shown(&stop.reason, &frames);
         let top = frames.get(at).cloned();
-        let (mut source, mut locals, mut changes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut notes = Vec::new();
-        if let Some(top) = &top {
-            if let Some(text) = self.source_text(top).await {
-                let lines: Vec<&str> = text.lines().collect();
-                source = excerpt(&lines, top.line, top.line - LINES_BEFORE, top.line + LINES_BEHIND);
-            }
-            match self.locals(top).await {
-                Ok(members) => {
-                    locals = members;
-                    self.brief(&mut locals).await;
-                }
+        let (mut source, mut locals, mut compared, mut notes) = (Vec::new(), Vec::new(), None, Vec::new());
+        let mistake = exception.as_deref().and_then(|said| mistake(said, &frames));
+        if let Some((file, line)) = &mistake {
+            source = self.file_text(file).map(|text| around(&text, *line)).unwrap_or_default();
+            let file = file.strip_prefix(&self.cwd).unwrap_or(file);
+            notes.push(format!("it is about {}:{line}, which never ran", file.display()));
+        } else if let Some(top) = &top {
+            let (text, members) = tokio::join!(self.source_text(top), self.locals(top));
+            source = text.map(|text| around(&text, top.line)).unwrap_or_default();
+            match members {
+                Ok(members) => locals = members,
                 // The rest of the stop is worth telling without them.
                 Err(failure) => notes.push(format!("variables cannot be read: {}", failure.what)),
             }
-            let shown = Shown::of(top, total_frames.saturating_sub(at), &locals);
-            let before = self.seen().last.insert(stop.thread, shown.clone());
-            changes = before.map(|before| shown.changes(&before)).unwrap_or_default();
+            let mut shown = Shown::of(top, total_frames.saturating_sub(at), &locals);
+            self.brief(&mut locals, FOR_FIELDS.max(began.elapsed())).await;
+            shown.told(&locals);
+            compared = Some(shown);
+            if at == 0 {
+                notes.extend(self.early(stop.thread, &source).await);
+            }
         }
-        let exception = self.exception(stop).await;
-        notes.extend(self.company(stop));
         Ok(Snapshot {
             stop: stop.clone(),
             frames,
@@ -90,29 +105,42 @@ impl Session {
             total_frames,
             source,
             locals,
-            changes,
-            exception,
+            shown: compared,
+            changes: Vec::new(),
+            exception: exception.map(|said| line(&said, LONGEST_NEWS)),
             notes,
         })
+    }
+
+    /// The stop is told: it is compared with the one that was shown before, and is the one to compare with from now on.
+    fn tell(&self, snapshot: &mut Snapshot) {
+        let stop = &snapshot.stop;
+        self.watched.change(|seen| {
+            seen.threads.show(stop);
+            if let Some(shown) = snapshot.shown.take() {
+                snapshot.changes = seen.journal.compare(stop.thread, shown);
+            }
+        });
+        snapshot.notes.extend(self.company(stop));
     }
 
     async fn exception(&self, stop: &Stop) -> Option<String> {
         if stop.reason != "exception" || !self.seen().can("supportsExceptionInfoRequest") {
             return None;
         }
-        let body = self.link.request("exceptionInfo", json!({"threadId": stop.thread})).await.ok()?;
+        let body = self.ask("exceptionInfo", stop.thread).await.ok()?;
         let words = [&body["exceptionId"], &body["description"], &body["details"]["message"]];
-        let mut said: Vec<&str> =
-            words.into_iter().filter_map(Value::as_str).filter(|word| !word.is_empty()).collect();
-        said.dedup();
-        (!said.is_empty()).then(|| line(&self.secrets.redact(said.join(": ")), LONGEST_NEWS))
+        let words = words.into_iter().filter_map(Value::as_str).filter(|word| !word.is_empty());
+        let words = words.map(|word| word.split(ABOUT_THE_STACK).next().unwrap_or(word)).collect();
+        let said = without_repeated(words);
+        (!said.is_empty()).then(|| said.join(": "))
     }
 
     /// Who else stands, and what others did.
     fn company(&self, stop: &Stop) -> Vec<String> {
         let mut seen = self.seen();
-        let deeds = seen.take_deeds();
-        let others = seen.stops.iter().filter(|other| other.thread != stop.thread);
+        let deeds = seen.journal.take_deeds();
+        let others = seen.threads.stops().iter().filter(|other| other.thread != stop.thread);
         let (new, known): (Vec<&Stop>, Vec<&Stop>) =
             others.filter(|other| other.told != Told::Aside).partition(|other| other.told == Told::Not);
         let mut notes = Vec::new();
@@ -130,113 +158,109 @@ impl Session {
     }
 
     /// What is new of the output, and now shown; of much, the end.
-    pub fn new_output(&self, room: usize) -> New {
+    pub fn new_output(&self, room: Room) -> New {
         let mut seen = self.seen();
-        let from = seen.output_shown;
-        let part = fitting(room, |most| seen.output.latest(from, most));
-        seen.output_shown = part.next;
+        let from = seen.journal.shown();
+        let part = fitting(room, |most| seen.journal.output.latest(from, most));
+        seen.journal.show(part.next);
         New { text: part.text, left_out: part.lost, from }
     }
 
-    /// The answer to a call that waited for a stop.
-    pub async fn stopped(&self, stop: &Stop, room: Room) -> Result<Reply, Failure> {
-        match self.snapshot(stop).await {
-            Ok(snapshot) => {
-                let output = self.new_output(room.percent(20));
+    /// The answer to a call that waited for a stop. Whoever has given up by then takes nothing away from the next.
+    pub async fn stopped(
+        &self,
+        stop: &Stop,
+        room: Room,
+        given_up: &CancellationToken,
+    ) -> Result<Reply, Failure> {
+        let snapshot = self.snapshot(stop).await;
+        if given_up.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        match snapshot {
+            Ok(mut snapshot) => {
+                self.tell(&mut snapshot);
+                let output = self.new_output(room.share(20));
                 Ok(snapshot.reply(self, room, &output))
             }
             // It went on while it was looked at, or is gone.
-            Err(failure) if self.seen().of_thread(stop.thread).is_some_and(|now| now.epoch == stop.epoch) => {
+            Err(failure)
+                if self.seen().threads.of(stop.thread).is_some_and(|now| now.epoch == stop.epoch) =>
+            {
                 // That it stands is worth telling without the rest.
+                self.watched.change(|seen| seen.threads.show(stop));
                 let mut reply = self.goes_on(room);
                 reply.add(&format!("thread {} cannot be looked at: {}", stop.thread, failure.what));
-                reply.put("thread_id", stop.thread);
-                reply.put("reason", stop.reason.clone());
+                let (thread, reason) = (stop.thread, stop.reason.clone());
+                reply.stop = Some(StopTold { thread, reason, ..StopTold::default() });
                 Ok(reply)
             }
             Err(_) => Ok(self.goes_on(room)),
         }
     }
+}
 
-    /// The answer to a call that waited in vain, or for the end.
-    pub fn goes_on(&self, room: Room) -> Reply {
-        let output = self.new_output(room.percent(40));
-        let mut seen = self.seen();
-        let (epoch, state) = (seen.epoch, seen.state());
-        let progress = seen.progress.clone().map(|words| format!(" ({words})")).unwrap_or_default();
-        let head = match &seen.phase {
-            Phase::Starting => format!("starting{progress} · epoch {epoch} · debugger_wait waits for a stop"),
-            Phase::Failed(reason) => {
-                format!("failed: {reason}\nNext: mend that and call debugger_start again")
-            }
-            // How it died then is the debugger's doing.
-            Phase::Ended if seen.is_ended_here => "ended by debugger_stop".to_owned(),
-            Phase::Ended => format!("ended{}", code(seen.exit_code)),
-            Phase::Live if seen.stops.is_empty() => {
-                format!("{state} · epoch {epoch} · debugger_wait waits for a stop, debugger_pause makes one")
-            }
-            Phase::Live => {
-                let stopped = standing(seen.stops.iter());
-                format!(
-                    "{state} · epoch {epoch} · stopped: {stopped}; the rest runs · debugger_wait with after_epoch={epoch} waits for the next stop"
-                )
-            }
-        };
-        let mut data = json!({"session_id": self.id, "state": state, "epoch": epoch});
-        if let Some(code) = seen.exit_code {
-            data["exit_code"] = code.into();
-        }
-        let deeds = seen.take_deeds();
-        drop(seen);
-        let mut reply = Reply::new(format!("session {} · {head}", self.id), data);
-        if !deeds.is_empty() {
-            reply.add(&line(&format!("others: {}", deeds.join(", ")), LONGEST_NEWS));
-        }
-        add_output(&mut reply, &output);
-        reply
+fn around(text: &str, line: i64) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    excerpt(&lines, line, line - LINES_BEFORE, line + LINES_BEHIND)
+}
+
+/// The place in a file that could not be compiled. No frame is in there: all are of the runtime that tried it, and nobody
+/// wants to see their variables. Node.js begins what it says of it with the place.
+fn mistake(said: &str, frames: &[Frame]) -> Option<(PathBuf, i64)> {
+    if frames.iter().any(is_own) {
+        return None;
     }
+    let (file, line) = said.lines().next()?.rsplit_once(':')?;
+    let file = PathBuf::from(file.strip_prefix("file://").unwrap_or(file));
+    let line = line.parse().ok()?;
+    (file.is_absolute() && file.is_file()).then_some((file, line))
 }
 
 impl Snapshot {
     fn reply(&self, session: &Session, room: Room, output: &New) -> Reply {
-        let Snapshot { stop, frames, at, total_frames, source, locals, changes, exception, notes } = self;
+        let Snapshot { stop, frames, at, total_frames, source, locals, shown: _, changes, exception, notes } =
+            self;
         let place = frames.get(*at).map(|top| format!("{} at {}", top.name, place(top, &session.cwd)));
         let place = place.unwrap_or_else(|| "no frames".to_owned());
         let is_exception = stop.reason == "exception";
         let words = [&stop.description, &stop.reason];
         // What was thrown has a line of its own.
         let why = words.into_iter().skip(usize::from(is_exception)).find(|word| !word.is_empty());
-        let why = session.secrets.redact(why.cloned().unwrap_or_else(|| "stopped".to_owned()));
+        let why = why.map_or("stopped", String::as_str);
         let head = format!(
             "session {} · paused: {} · {place} · thread {} · epoch {}",
             session.id,
-            line(&why, LONGEST_NEWS),
+            line(why, LONGEST_NEWS),
             stop.thread,
             stop.epoch
         );
         // At other stops it says again which breakpoint it is.
         let text = [&stop.text, &stop.description].into_iter().find(|word| !word.is_empty());
-        let text = text.map(|text| line(&session.secrets.redact(text.clone()), LONGEST_NEWS));
+        let text = text.map(|text| line(text, LONGEST_NEWS));
         let said = exception.clone().or(text).filter(|_| is_exception);
         let size = |text: &String| text.len() + 1;
         let source = nearest(source.clone(), room.percent(25));
         let mut used = source.iter().map(size).sum::<usize>();
         let stack = rows(frames, *at, &session.cwd).into_iter().take(FRAMES_SHOWN);
-        let for_stack = if room.0 < TIGHT { 0 } else { room.percent(20) };
+        let for_stack = if room.text < TIGHT { 0 } else { room.percent(20) };
         let (stack, of_stack) = fit(stack, for_stack, |row| size(&row.text));
         used += of_stack + head.len() + output.text.len() + AROUND + room.percent(5);
-        let frames_data: Vec<Value> = stack.iter().filter_map(|row| row.data.clone()).collect();
-        let mut data = self.data(session, frames_data);
-        let left = room.0.saturating_sub(used);
-        let left_of_data = room.0.saturating_sub(data.to_string().len() + room.percent(10));
+        let frames_data = stack.iter().filter_map(|row| row.data.clone()).collect();
+        let mut reply = self.without_variables(session, head, frames_data);
+        if let Some(told) = &mut reply.stop {
+            told.exception = said.as_ref().map(|said| line(said, LONGEST_VALUE));
+        }
+        let left = Room {
+            text: room.text.saturating_sub(used),
+            data: room.data.saturating_sub(reply.size_as_data() + room.percent(10)),
+        };
         let longest = LONGEST_VALUE.min(room.percent(20));
         let shown = locals
             .iter()
-            .map(|member| (self.in_locals(member, longest), member_data(member, LONGEST_AS_DATA)));
-        let (variables, as_data) = fit_both(shown, left, left_of_data);
-        data["locals"] = as_data.into();
-
-        let mut reply = Reply::new(head, data);
+            .map(|member| (self.in_locals(member, longest), variable_data(member, LONGEST_AS_DATA)));
+        let (variables, as_data) = fit_both(shown, left);
+        reply.put("locals", as_data);
         said.iter().for_each(|said| reply.add(&format!("exception: {said}")));
         if *at > 0 {
             reply.add(&format!("shown is frame {at}, the first of the project; frame_id=0 is the top"));
@@ -253,7 +277,7 @@ impl Snapshot {
         variables.iter().for_each(|line| reply.add(line));
         if variables.len() < locals.len() {
             let (more, start) = (locals.len() - variables.len(), variables.len());
-            let how = if room.0 < TIGHT { "" } else { ": debugger_inspect with what=variables" };
+            let how = if room.text < TIGHT { "" } else { ": debugger_inspect with what=variables" };
             reply.add(&format!("  ... {more} more{how}, start={start}"));
             reply.put("next_variable", start);
         }
@@ -262,7 +286,7 @@ impl Snapshot {
         }
         stack.iter().for_each(|row| reply.add(&row.text));
         let next = stack.last().map_or(0, |row| row.next);
-        if next < *total_frames && room.0 >= TIGHT {
+        if next < *total_frames && room.text >= TIGHT {
             let more = total_frames - next;
             reply.add(&format!("  ... {more} more: debugger_inspect with what=stack, start={next}"));
         }
@@ -271,55 +295,90 @@ impl Snapshot {
     }
 
     fn in_locals(&self, member: &Member, longest: usize) -> String {
-        let before = self.changes.iter().find(|(name, _)| *name == member.variable.name);
-        let before = match before {
-            Some((_, Some(old))) => format!("  (was {})", line(old, 40)),
+        let change = self.changes.iter().find(|(name, _)| *name == member.variable.name);
+        let was = match change {
+            Some((_, Some(old))) => {
+                format!("  (was {})", before(old, &member.variable.value, LONGEST_BEFORE))
+            }
             Some((_, None)) => "  (new)".to_owned(),
             None => String::new(),
         };
-        format!("  {}{before}", typed(member, longest))
+        format!("  {}{was}", typed(member, longest))
     }
 
     /// All but the variables, which have the room that is left.
-    fn data(&self, session: &Session, stack: Vec<Value>) -> Value {
+    fn without_variables(&self, session: &Session, head: String, mut stack: Vec<Value>) -> Reply {
         let top = self.frames.get(self.at);
+        without_known(&mut stack, top.map(|top| frame_data(top, &session.cwd)).unwrap_or_default());
         let changed: Vec<&str> = self.changes.iter().map(|(name, _)| name.as_str()).take(20).collect();
-        let mut data = json!({
-            "session_id": session.id, "state": "paused", "epoch": self.stop.epoch, "reason": self.stop.reason,
-            "thread_id": self.stop.thread, "stack": stack, "changed": changed,
+        let mut reply = Reply::about(&session.id, head);
+        (reply.state, reply.epoch) = (Some(State::Paused), Some(self.stop.epoch));
+        reply.stop = Some(StopTold {
+            thread: self.stop.thread,
+            reason: self.stop.reason.clone(),
+            exception: None,
+            place: top.map(PlaceTold::of),
         });
+        reply.put("stack", stack);
+        if !changed.is_empty() {
+            reply.put("changed", changed);
+        }
         if self.at > 0 {
-            data["frame_id"] = self.at.into();
+            reply.put("frame_id", self.at);
         }
-        if let Some(top) = top {
-            data["function"] = top.name.clone().into();
-            data["line"] = top.line.into();
-            data["file"] = top.source.as_ref().and_then(|source| source.path.clone()).into();
-        }
-        data
+        reply
     }
 }
 
-fn standing<'a>(stops: impl Iterator<Item = &'a Stop>) -> String {
+/// Without what is known anyway: the file of the stop, and a frame's number where it is its place in the list.
+fn without_known(stack: &mut [Value], top: Value) {
+    for (at, frame) in stack.iter_mut().enumerate() {
+        let Some(members) = frame.as_object_mut() else { continue };
+        members.retain(|key, value| match key.as_str() {
+            "file" => *value != top["file"],
+            "frame_id" => *value != at,
+            _ => true,
+        });
+    }
+}
+
+/// Java's debugger says `Error: text` between `Error` and `text`.
+fn without_repeated(mut words: Vec<&str>) -> Vec<&str> {
+    words.dedup();
+    let all = words.clone();
+    let is_part = |word: &str, of: &str| {
+        of != word && (of.starts_with(&format!("{word}: ")) || of.ends_with(&format!(": {word}")))
+    };
+    words.retain(|word| !all.iter().any(|of| is_part(word, of)));
+    words
+}
+
+pub fn standing<'a>(mut stops: impl Iterator<Item = &'a Stop>) -> String {
     let one = |stop: &Stop| format!("thread {} ({})", stop.thread, stop.reason);
-    stops.map(one).collect::<Vec<_>>().join(", ")
+    let named: Vec<_> = stops.by_ref().take(MOST_BESIDE).map(one).collect();
+    match stops.count() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 pub fn add_output(reply: &mut Reply, output: &New) {
     let New { text, left_out, from } = output;
-    match (left_out, text.is_empty()) {
-        (0, true) => {}
-        (0, false) => reply.add("output:"),
-        (left_out, _) => {
-            reply.add(&format!(
-                "output ({left_out} bytes before this: debugger_inspect with what=output, cursor={from}):"
-            ));
-        }
+    let before = match left_out {
+        0 => None,
+        _ => Some(format!("{left_out} bytes before this: debugger_inspect with what=output, cursor={from}")),
+    };
+    match &before {
+        Some(before) => reply.add(&format!("output ({before}):")),
+        None if text.is_empty() => {}
+        None => reply.add("output:"),
     }
     if !text.is_empty() {
         reply.add(text.trim_end_matches('\n'));
+        // A script has the parts of all its steps in a row.
+        let before = before.map(|before| format!("({before})\n")).unwrap_or_default();
+        reply.printed = before + text;
     }
-    reply.put("output", text.as_str());
 }
 
 /// `file:line`, with the part of its path below the project's folder. Of others, the folder that it is in: many files are
@@ -344,8 +403,13 @@ pub fn in_stack(at: usize, frame: &Frame, cwd: &Path) -> String {
     }
 }
 
-pub fn frame_data(frame: &Frame) -> Value {
-    let path = frame.source.as_ref().and_then(|source| source.path.clone());
+/// A file of the project by its path below the project's folder, which every call takes too.
+pub fn frame_data(frame: &Frame, cwd: &Path) -> Value {
+    let path = frame.source.as_ref().and_then(|source| source.path.as_deref());
+    let path = path.map(|path| match Path::new(path).strip_prefix(cwd) {
+        Ok(below) if !below.as_os_str().is_empty() => below.to_string_lossy(),
+        _ => path.into(),
+    });
     json!({"function": frame.name, "file": path, "line": frame.line})
 }
 
@@ -360,14 +424,36 @@ pub fn typed(member: &Member, longest: usize) -> String {
     format!("{}{kind} = {}{inside}", line(&variable.name, longest), line(&variable.value, longest))
 }
 
-pub fn member_data(member: &Member, longest: usize) -> Value {
+/// A type that the value begins with would be told twice.
+fn variable_data(member: &Member, longest: usize) -> Value {
     let variable = &member.variable;
     let mut data = json!({"name": line(&variable.name, longest), "value": line(&variable.value, longest)});
-    if !variable.kind.is_empty() {
+    let rest = variable.value.strip_prefix(&variable.kind);
+    let is_said =
+        variable.kind.is_empty() || rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
+    if !is_said {
         data["type"] = line(&variable.kind, LONGEST_TYPE).into();
     }
+    data
+}
+
+pub fn member_data(member: &Member, longest: usize) -> Value {
+    let mut data = variable_data(member, longest);
     if member.children.is_some() {
         data["has_members"] = true.into();
     }
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_exception_says_is_said_once() {
+        let said = |words: &[&str]| without_repeated(words.to_vec()).join(": ");
+        assert_eq!(said(&["a.Error", "a.Error: deep 0", "deep 0"]), "a.Error: deep 0");
+        assert_eq!(said(&["ValueError", "ValueErrors are bad"]), "ValueError: ValueErrors are bad");
+        assert_eq!(said(&["panic", "panic"]), "panic");
+    }
 }

@@ -54,14 +54,19 @@ impl Session {
     /// The text of the source of a frame, if anybody has it.
     pub async fn source_text(&self, frame: &Frame) -> Option<String> {
         let Source { path, reference, .. } = frame.source.as_ref()?;
-        if let Some(text) = path.as_ref().and_then(|path| read(Path::new(path)).ok()) {
-            return Some(self.secrets.redact(text));
+        if let Some(text) = path.as_ref().and_then(|path| self.file_text(Path::new(path)).ok()) {
+            return Some(text);
         }
         let reference = (*reference)?;
         let arguments =
             json!({"sourceReference": reference, "source": {"path": path, "sourceReference": reference}});
         let body = self.link.request("source", arguments).await.ok()?;
-        body["content"].as_str().map(|text| self.secrets.redact(text.to_owned()))
+        body["content"].as_str().map(str::to_owned)
+    }
+
+    /// The text of a file, to be shown.
+    pub fn file_text(&self, path: &Path) -> Result<String, Failure> {
+        read(path).map(|text| self.secrets.redact(text))
     }
 }
 

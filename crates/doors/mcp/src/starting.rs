@@ -8,21 +8,24 @@ use breakroom_client::{LAUNCH_PATIENCE, Request, introduction};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::advice::runs_tests;
 use crate::breakpoints::Breakpoints;
 use crate::budget::Rests;
 use crate::captures;
 use crate::failure::Failure;
 use crate::filters::Filters;
 use crate::link::{Link, PATIENCE};
-use crate::seen::{Phase, Seen};
-use crate::session::{Session, Watched};
-use crate::{Connection, Setup, Wanted};
+use crate::seen::{Phase, Seen, Stage};
+use crate::session::Session;
+use crate::watched::Watched;
+use crate::{Connection, Launch, Setup, Wanted};
 
 /// How it is to begin, beside what is debugged.
 #[derive(Default)]
 pub struct Wishes {
     pub breakpoints: Breakpoints,
-    pub stop_on_entry: bool,
+    /// If not as a configuration says.
+    pub stop_on_entry: Option<bool>,
     /// Filters for exceptions, if not the usual ones.
     pub exceptions: Option<Vec<String>>,
 }
@@ -38,15 +41,19 @@ pub async fn begin(
     let opened = tokio::task::spawn_blocking(move || hub.open(&asked)).await;
     let opened = opened.map_err(|error| Failure::new(format!("no session could be opened: {error}")))?;
     let Connection { stream, adapter, request, mut launch, farewell } = opened.map_err(Failure::new)?;
-    let given = match &wanted {
-        Wanted::Launch(launch) => launch.env.as_slice(),
-        Wanted::Attach(_) | Wanted::Join(_) => &[],
-    };
-    let given = given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let secrets = setup.secrets.and(given).and_those_in(&launch["env"]);
+    let secrets = setup.secrets.apart();
+    match &wanted {
+        Wanted::Launch(launch) => {
+            secrets.learn(launch.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        }
+        Wanted::Attach(attach) => attach.to.parse().into_iter().for_each(|pid| secrets.learn_of_process(pid)),
+        // The hub says what it was launched with, and its process.
+        Wanted::Join(_) => {}
+    }
+    secrets.learn_from(&launch["env"]);
     let (watched, judged) = Watched::new(&secrets);
     let heard = watched.clone();
-    let link = Link::new(stream, farewell, move |news| heard.hear(news));
+    let link = Link::new(stream, farewell, secrets.clone(), move |news| heard.hear(news));
     let link = link.map_err(|error| Failure::new(format!("no session could be opened: {error}")))?;
     let mut hello = introduction(&adapter, &setup.name);
     hello["supportsProgressReporting"] = true.into();
@@ -54,11 +61,12 @@ pub async fn begin(
     if let Value::Object(capabilities) = capabilities {
         watched.change(|seen| seen.capabilities.extend(capabilities));
     }
-    let summary = link.request("breakroom/session", json!({})).await;
-    let id = summary.ok().and_then(|body| body["session"]["id"].as_str().map(str::to_owned));
+    let summary = link.request("breakroom/session", json!({})).await.unwrap_or_default();
+    let told = |key: &str| summary["session"][key].as_str().map(str::to_owned);
     let cwd = folder_of(&wanted, setup);
     let session = Arc::new(Session {
-        id: id.unwrap_or(own_id),
+        id: told("id").unwrap_or(own_id),
+        engine: told("engine").unwrap_or(adapter),
         wanted,
         request,
         cwd,
@@ -68,6 +76,7 @@ pub async fn begin(
         breakpoints: tokio::sync::Mutex::new(wishes.breakpoints),
         stop_on_entry: wishes.stop_on_entry,
         exceptions: Mutex::new(wishes.exceptions),
+        runs_tests: runs_tests(&launch),
         rests: Mutex::new(Rests::default()),
     });
     tokio::spawn(captures::judge_all(Arc::downgrade(&session), judged));
@@ -75,8 +84,8 @@ pub async fn begin(
         launch = json!({});
     }
     launch["breakroom"]["events"] = true.into();
-    if wishes.stop_on_entry {
-        launch["stopOnEntry"] = true.into();
+    if let Some(stops) = wishes.stop_on_entry {
+        launch["stopOnEntry"] = stops.into();
     }
     tokio::spawn(start(session.clone(), launch));
     Ok(session)
@@ -92,16 +101,12 @@ fn folder_of(wanted: &Wanted, setup: &Setup) -> PathBuf {
 
 async fn start(session: Arc<Session>, launch: Value) {
     if let Err(failure) = launched(&session, launch).await {
-        session.watched.change(|seen| {
-            if !seen.is_over() || seen.phase == Phase::Ended {
-                seen.phase = Phase::Failed(failure.what);
-            }
-        });
+        session.watched.change(|seen| seen.fail(failure.what));
         let _ = session.link.request("disconnect", json!({})).await;
         return;
     }
     // Whoever stays in a session that is over keeps it in the hub.
-    session.watched.change(|seen| seen.is_begun = true);
+    session.watched.change(|seen| seen.life.begun());
     let over = |seen: &mut Seen| seen.is_over().then_some(());
     let for_ever = Instant::now() + std::time::Duration::from_secs(u32::MAX.into());
     session.watched.wait_for(for_ever, over).await;
@@ -119,10 +124,11 @@ async fn launched(session: &Session, launch: Value) -> Result<(), Failure> {
     let mut answer = Box::pin(sent.answer(LAUNCH_PATIENCE));
     let mut is_answered = false;
     let deadline = Instant::now() + LAUNCH_PATIENCE;
-    let begun = |seen: &mut Seen| match (seen.is_initialized, seen.is_over()) {
-        (true, _) => Some(Begun::Ready),
-        (false, true) => Some(Begun::Over),
-        (false, false) => None,
+    let begun = |seen: &mut Seen| match seen.life.phase() {
+        // What is to be ended before it could be told anything is told nothing any more.
+        Phase::Starting { stage: Stage::Connecting, .. } | Phase::Leaving => None,
+        Phase::Starting { .. } | Phase::Live(_) => Some(Begun::Ready),
+        Phase::Over { .. } => Some(Begun::Over),
     };
     let begun = loop {
         tokio::select! {
@@ -136,25 +142,18 @@ async fn launched(session: &Session, launch: Value) -> Result<(), Failure> {
             }
         }
     };
-    match (begun, is_answered) {
-        // Perl says so of a program that it cannot compile.
-        (Begun::Over, true) => return Ok(()),
-        // Why is in the answer.
-        (Begun::Over, false) => return answer.await.map(drop),
-        (Begun::Ready, _) => {}
+    if let Begun::Over = begun {
+        // Perl says so of a program that it cannot compile. Of any other, why is in the answer.
+        return if is_answered { Ok(()) } else { answer.await.map(drop) };
     }
+    session.learn_environment().await;
     session.set_all().await;
     catch(session).await?;
-    session.watched.change(|seen| {
-        if seen.phase == Phase::Starting {
-            seen.phase = Phase::Live;
-        }
-    });
-    let is_awaited = session.seen().can("supportsConfigurationDoneRequest");
-    let done = match is_awaited {
-        true => Some(session.link.send("configurationDone", json!({})).await?),
-        false => None,
-    };
+    session.watched.change(|seen| seen.life.configured());
+    let mut done = None;
+    if session.seen().can("supportsConfigurationDoneRequest") {
+        done = Some(session.link.send("configurationDone", json!({})).await?);
+    }
     // A failed launch is the cause of a failed configurationDone, so it is looked at first.
     if !is_answered {
         answer.await?;
@@ -170,10 +169,7 @@ async fn catch(session: &Session) -> Result<(), Failure> {
     let Some(known) = Filters::of(session) else { return Ok(()) };
     let chosen = session.exceptions();
     let is_chosen = chosen.is_some();
-    let filters = match chosen {
-        Some(words) => known.meant(words)?,
-        None => known.usual(),
-    };
+    let filters = known.on(chosen, session.runs_tests)?;
     match session.link.request("setExceptionBreakpoints", json!({"filters": filters})).await {
         Err(failure) if is_chosen => Err(failure),
         // The program can be debugged without.
@@ -181,10 +177,34 @@ async fn catch(session: &Session) -> Result<(), Failure> {
     }
 }
 
+impl Launch {
+    /// The file whose lines are meant where none is named: the program, or the first that a tool is to run.
+    pub fn own_file(&self) -> Option<PathBuf> {
+        // What is behind `::` is a test in the file.
+        let path = |word: &str| self.cwd.join(word.split("::").next().unwrap_or(word));
+        let words = self.program.iter().flat_map(|program| program.split_whitespace());
+        let files = words.chain(self.args.iter().map(String::as_str)).map(path);
+        let program = self.program.as_deref().map(path);
+        program
+            .clone()
+            .filter(|file| file.exists())
+            .or_else(|| files.into_iter().find(|file| file.is_file()))
+            .or(program)
+    }
+}
+
 impl Session {
     /// The filters that were chosen, if any were.
     pub fn exceptions(&self) -> Option<Vec<String>> {
         self.exceptions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The hub alone knows what a configuration of an editor, or whoever launched it, gives the program.
+    async fn learn_environment(&self) {
+        // An older hub knows no such question; what is known without it is hidden in any case.
+        if let Ok(body) = self.link.request("breakroom/environment", json!({})).await {
+            self.secrets.learn_from(&body["env"]);
+        }
     }
 
     /// Whether this client may end the program by leaving.

@@ -1,12 +1,10 @@
 //! Variables as an agent reads them: the locals of a frame, what is inside a value, and what changed since the last stop.
 
-use std::pin::Pin;
-
 use breakroom_client::model::{self, Frame, Scope, Variable, VariablesReference};
 use breakroom_client::scopes::{self, Member};
 use serde_json::{Value, json};
 
-use crate::briefs::{is_function, without_body};
+use crate::briefs::{is_function, is_text, without_body};
 use crate::failure::Failure;
 use crate::link::{PATIENCE, Sent};
 use crate::session::Session;
@@ -19,12 +17,31 @@ pub struct Shown {
     pub file: String,
     /// How many frames are below it: a function that calls itself has others in each.
     pub depth: usize,
-    /// Names and values.
-    pub values: Vec<(String, String)>,
+    values: Vec<Kept>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Kept {
+    name: String,
+    /// As the debugger shows it.
+    own: String,
+    /// As it was told: an object by its fields, if they came in time.
+    told: String,
+}
+
+impl Kept {
+    /// The fields say whether an object is another; where one of them came without, only the debugger's own text does.
+    fn is_like(&self, other: &Kept) -> bool {
+        let has_fields = |kept: &Kept| kept.own != kept.told;
+        match has_fields(self) && has_fields(other) {
+            true => self.told == other.told,
+            false => self.own == other.own,
+        }
+    }
 }
 
 /// So many elements are asked for at once: over a million of them a debugger takes minutes.
-const MOST_ELEMENTS: usize = 1_000;
+pub const MOST_ELEMENTS: usize = 1_000;
 
 /// What is inside a value.
 #[derive(Debug, Default)]
@@ -58,9 +75,18 @@ const MOST_COMPARED: usize = 400;
 impl Shown {
     pub fn of(frame: &Frame, depth: usize, members: &[Member]) -> Shown {
         let file = frame.source.as_ref().map(|source| source.name.clone()).unwrap_or_default();
-        let cut = |value: &str| value.chars().take(MOST_COMPARED).collect();
-        let values = members.iter().map(|member| (member.variable.name.clone(), cut(&member.variable.value)));
-        Shown { function: frame.name.clone(), file, depth, values: values.collect() }
+        let kept = |member: &Member| {
+            let own = compared(&member.variable.value);
+            Kept { name: member.variable.name.clone(), told: own.clone(), own }
+        };
+        Shown { function: frame.name.clone(), file, depth, values: members.iter().map(kept).collect() }
+    }
+
+    /// The same variables as they are told.
+    pub fn told(&mut self, members: &[Member]) {
+        for (kept, member) in self.values.iter_mut().zip(members) {
+            kept.told = compared(&member.variable.value);
+        }
     }
 
     /// What is other than it was: names with the value of before, if there was one.
@@ -69,9 +95,17 @@ impl Shown {
         if frame(self) != frame(before) {
             return Vec::new();
         }
-        let old = |name: &str| before.values.iter().find(|(other, _)| other == name).map(|(_, value)| value);
-        let changed = self.values.iter().filter(|(name, value)| old(name) != Some(value));
-        changed.map(|(name, _)| (name.clone(), old(name).cloned())).collect()
+        let old = |now: &Kept| before.values.iter().find(|old| old.name == now.name);
+        let changed = self.values.iter().filter(|now| old(now).is_none_or(|old| !now.is_like(old)));
+        changed.map(|now| (now.name.clone(), old(now).map(|old| old.told.clone()))).collect()
+    }
+}
+
+fn compared(value: &str) -> String {
+    match value.char_indices().nth(MOST_COMPARED) {
+        None => value.to_owned(),
+        // How long it was is not known of a part.
+        Some((at, _)) => format!("{}…", &value[..at]),
     }
 }
 
@@ -85,7 +119,7 @@ pub struct Window<'a> {
 }
 
 impl Session {
-    async fn scopes(&self, frame: &Frame) -> Result<Vec<Scope>, Failure> {
+    pub async fn scopes(&self, frame: &Frame) -> Result<Vec<Scope>, Failure> {
         let body = self.link.request("scopes", json!({"frameId": frame.id.0})).await?;
         Ok(model::list(&body["scopes"], Scope::read))
     }
@@ -99,10 +133,22 @@ impl Session {
         self.link.send("variables", json!({"variablesReference": reference.0})).await
     }
 
+    /// What is in each of these, asked for at once: a debugger that is far away answers all of them as fast as one.
+    async fn all_members(&self, references: Vec<VariablesReference>) -> Result<Vec<Value>, Failure> {
+        let mut asked = Vec::new();
+        for reference in references {
+            asked.push(self.ask_for_members(reference).await?);
+        }
+        let mut bodies = Vec::new();
+        for sent in asked {
+            bodies.push(sent.answer(PATIENCE).await?);
+        }
+        Ok(bodies)
+    }
+
     pub fn read_members(&self, body: &Value) -> Vec<Member> {
         let hidden = |mut member: Member| {
-            member.variable.value = self.secrets.redact(member.variable.value);
-            // Keys are names too.
+            // Keys are names too, and a path to one is looked for by what is shown of it.
             member.variable.name = self.secrets.redact(member.variable.name);
             without_body(&mut member);
             member
@@ -145,13 +191,16 @@ impl Session {
 
     async fn in_scopes(&self, scopes: Vec<Scope>) -> Result<Vec<Member>, Failure> {
         let mut found: Vec<Member> = Vec::new();
-        for scope in scopes {
-            let body = self.ask_for_members(scope.reference).await?.answer(PATIENCE).await?;
-            let mut members = self.read_members(&body);
-            for group in groups_of_functions(&body) {
-                members.extend(self.members(group).await?);
+        let references = scopes.iter().map(|scope| scope.reference).collect();
+        let bodies = self.all_members(references).await?;
+        let groups = self.all_members(bodies.iter().flat_map(groups_of_functions).collect()).await?;
+        let mut groups = groups.iter();
+        for (scope, body) in scopes.iter().zip(&bodies) {
+            let mut members = self.read_members(body);
+            for group in groups.by_ref().take(groups_of_functions(body).len()) {
+                members.extend(self.read_members(group));
             }
-            if let Some(inside) = Member::own_group_of(&scope, &members) {
+            if let Some(inside) = Member::own_group_of(scope, &members) {
                 members = self.members(inside).await?;
                 members.sort_by_key(|member| scopes::is_cmakes_own(&member.variable.name));
             }
@@ -164,33 +213,9 @@ impl Session {
         Ok(found)
     }
 
-    /// The scope that holds a variable of this name: the innermost.
-    pub async fn holder(&self, frame: &Frame, name: &str) -> Result<Option<VariablesReference>, Failure> {
-        let all = self.scopes(frame).await?;
-        let (locals, globals) = (scopes::of_locals(all.clone()), scopes::of_globals(all));
-        let name = self.secrets.redact(name.to_owned());
-        for scope in locals.into_iter().chain(globals) {
-            let members = self.members(scope.reference).await?;
-            let inside = Member::own_group_of(&scope, &members);
-            if members.iter().any(|member| member.variable.name == name) {
-                return Ok(Some(scope.reference));
-            }
-            if let Some(inside) = inside
-                && self.members(inside).await?.iter().any(|member| member.variable.name == name)
-            {
-                return Ok(Some(inside));
-            }
-        }
-        Ok(None)
-    }
-
     pub async fn evaluate(&self, frame: &Frame, expression: &str, context: &str) -> Result<Value, Failure> {
         let arguments = json!({"expression": expression, "frameId": frame.id.0, "context": context});
-        let mut body = self.link.request("evaluate", arguments).await?;
-        if let Value::String(result) = &mut body["result"] {
-            *result = self.secrets.redact(std::mem::take(result));
-        }
-        Ok(body)
+        self.link.request("evaluate", arguments).await
     }
 
     /// What is inside of what a path names: members by their names, or else whatever the debugger makes of it. Of many
@@ -203,8 +228,8 @@ impl Session {
         filter: Option<&str>,
     ) -> Result<(Member, Inside), Failure> {
         let shown = self.secrets.redact(path.to_owned());
-        let member = match self.walk(self.locals(frame).await?, &shown).await? {
-            Some(member) => member,
+        let member = match self.find(self.locals(frame).await?, None, &shown).await? {
+            Some(found) => found.member,
             None => {
                 let body = self.evaluate(frame, path, "watch").await?;
                 let fields = json!({
@@ -214,7 +239,7 @@ impl Session {
                 Member::read(&fields).ok_or_else(|| Failure::new(format!("there is no {path} here")))?
             }
         };
-        let inside = match member.children {
+        let inside = match member.children.filter(|_| !is_text(&member.variable.value)) {
             Some(reference) => {
                 let of = Of { frame, path, reference, count: elements_of(&member) };
                 self.contents(of, start, filter).await?
@@ -279,32 +304,6 @@ impl Session {
             None => Ok(Vec::new()),
         }
     }
-
-    /// The longest name of a member that the path begins with, and then what is inside of that.
-    fn walk<'a>(
-        &'a self,
-        members: Vec<Member>,
-        path: &'a str,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Member>, Failure>> + Send + 'a>> {
-        Box::pin(async move {
-            if let Some(at) = members.iter().position(|member| member.variable.name == path) {
-                return Ok(members.into_iter().nth(at));
-            }
-            for member in members {
-                let Some(rest) = rest_of(path, &member.variable.name) else { continue };
-                // One of many elements the debugger finds faster itself.
-                let Some(reference) = member.children.filter(|_| elements_of(&member) <= MOST_ELEMENTS)
-                else {
-                    continue;
-                };
-                let inside = self.members(reference).await?;
-                if let Some(found) = self.walk(inside, rest).await? {
-                    return Ok(Some(found));
-                }
-            }
-            Ok(None)
-        })
-    }
 }
 
 /// Where a debugger keeps functions and classes apart from the other variables.
@@ -322,16 +321,6 @@ pub fn elements_of(member: &Member) -> usize {
     let of_array = || number(variable.kind.strip_suffix(']')?.split_once('[')?.1.split(']').next()?);
     let of_list = || number(variable.value.rsplit_once("size=")?.1.split_whitespace().next()?);
     member.indexed.max(of_array().or_else(of_list).unwrap_or(0))
-}
-
-/// `b.c` of the path `a.b.c` if this is the name `a`, and `3]` of `a[3]`, without its bracket.
-fn rest_of<'a>(path: &'a str, name: &str) -> Option<&'a str> {
-    let rest = path.strip_prefix(name)?;
-    match rest.chars().next()? {
-        '.' => Some(&rest[1..]),
-        '[' => Some(rest),
-        _ => None,
-    }
 }
 
 impl Window<'_> {
@@ -352,8 +341,27 @@ mod tests {
     use super::*;
 
     fn shown(function: &str, values: &[(&str, &str)]) -> Shown {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let kept = |(name, value): &(&str, &str)| Kept {
+            name: (*name).to_owned(),
+            own: (*value).to_owned(),
+            told: (*value).to_owned(),
+        };
+        let values = values.iter().map(kept).collect();
         Shown { function: function.to_owned(), file: "t.py".to_owned(), depth: 3, values }
+    }
+
+    #[test]
+    fn fields_that_came_late_are_no_change() {
+        let told = |own: &str, told: &str| {
+            let mut shown = shown("add", &[("order", own)]);
+            shown.values[0].told = told.to_owned();
+            shown
+        };
+        let before = told("Order@25", "{id: 3}");
+        assert!(told("Order@25", "Order@25").changes(&before).is_empty());
+        assert_eq!(told("Order@26", "Order@26").changes(&before)[0].1.as_deref(), Some("{id: 3}"));
+        assert_eq!(told("Order@25", "{id: 4}").changes(&before).len(), 1);
+        assert!(told("Order@26", "{id: 3}").changes(&before).is_empty());
     }
 
     #[test]
@@ -376,13 +384,5 @@ mod tests {
         );
         assert_eq!(count(json!({"name": "a", "type": "vector", "value": "size=12"})), Some(12));
         assert_eq!(count(json!({"name": "a", "type": "dict[str]", "value": "x"})), Some(0));
-    }
-
-    #[test]
-    fn a_path_is_taken_apart_at_dots_and_brackets_behind_a_name() {
-        assert_eq!(rest_of("user.items", "user"), Some("items"));
-        assert_eq!(rest_of("list[3].x", "list"), Some("[3].x"));
-        assert_eq!(rest_of("username", "user"), None);
-        assert_eq!(rest_of("a.b.c", "a.b"), Some("c"));
     }
 }

@@ -28,6 +28,12 @@ impl Visits {
             visits.push_back(visit);
         }
     }
+
+    /// Somebody says goodbye.
+    pub fn goes(&self, id: &str) {
+        let mut visits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        visits.retain(|other| **other != *id);
+    }
 }
 
 #[cfg(test)]
@@ -44,5 +50,17 @@ mod tests {
         visits.speaks("nobody");
         assert_eq!(visits.comes("a".into()).as_deref(), Some("1"));
         assert_eq!(visits.comes("b".into()).as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn whoever_says_goodbye_takes_nobodys_room() {
+        let visits = Visits::default();
+        visits.comes("silent".into());
+        for number in 0..3 * MOST {
+            let id: Arc<str> = number.to_string().into();
+            assert_eq!(visits.comes(id.clone()), None);
+            visits.speaks(&id);
+            visits.goes(&id);
+        }
     }
 }

@@ -16,6 +16,8 @@ const WORKSPACE: &str = "{{workspace}}";
 
 /// Files and folders that stand at the top of a project.
 const SIGNS: [&str; 4] = [".vscode", "package.json", "tsconfig.json", ".git"];
+/// Where packages of Node.js are, each with signs of its own.
+const PACKAGES: &str = "node_modules";
 
 impl Entry {
     pub fn defaults_for(&self, launch: Option<&Map<String, Value>>, context: &Context) -> Map<String, Value> {
@@ -37,15 +39,26 @@ impl Entry {
 
 fn workspace(launch: Option<&Map<String, Value>>, context: &Context) -> PathBuf {
     let said = |key: &str| launch?.get(key)?.as_str().map(|path| context.cwd.join(path));
+    let here = || said("cwd").unwrap_or_else(|| context.cwd.clone());
     let program = said("program").and_then(|program| program.parent().map(Path::to_path_buf));
-    let folder = program.or_else(|| said("webRoot")).or_else(|| said("cwd"));
-    let folder = folder.unwrap_or_else(|| context.cwd.clone());
+    let folder = match program {
+        Some(folder) if is_of_tools(&folder, context) => here(),
+        Some(folder) => folder,
+        None => said("webRoot").unwrap_or_else(here),
+    };
     let project = |folder: &&Path| {
         folder.parent().is_some()
             && Some(*folder) != context.home()
             && SIGNS.iter().any(|sign| folder.join(sign).exists())
     };
     folder.ancestors().find(project).map_or(folder.clone(), Path::to_path_buf)
+}
+
+/// Whether programs of a folder are run on what is elsewhere: their own project, if they have one, is nobody's who runs them.
+fn is_of_tools(folder: &Path, context: &Context) -> bool {
+    let in_path =
+        || context.var("PATH").is_some_and(|path| std::env::split_paths(path).any(|one| one == folder));
+    folder.components().any(|part| part.as_os_str() == PACKAGES) || in_path()
 }
 
 #[cfg(test)]
@@ -62,7 +75,7 @@ mod tests {
         std::fs::write(home.path().join("package.json"), "{}").unwrap();
         let context = Context {
             cwd: home.path().join("work"),
-            env: vec![("HOME".into(), home.path().into())],
+            env: vec![("HOME".into(), home.path().into()), ("PATH".into(), "/no/bin:/no/tools".into())],
             umask: 0o022,
         };
         let catalog = Catalog::load(&context).unwrap();
@@ -79,5 +92,11 @@ mod tests {
         assert_eq!(told(program), project);
         assert_eq!(told(json!({"url": "http://localhost", "webRoot": "shop/src"})), project);
         assert_eq!(told(json!({})), context.cwd);
+        let package = project.join("node_modules/runner");
+        std::fs::create_dir_all(&package).unwrap();
+        std::fs::write(package.join("package.json"), "{}").unwrap();
+        for tool in ["shop/node_modules/runner/run.js", "/no/tools/runner"] {
+            assert_eq!(told(json!({"program": tool, "cwd": "shop/src"})), project, "{tool}");
+        }
     }
 }

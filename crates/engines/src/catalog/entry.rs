@@ -15,6 +15,7 @@ use super::companion::Companion;
 use super::fix::Fix;
 use super::from_launch::depends_on_launch;
 use super::quirk::Quirk;
+use crate::executable::Ingredient;
 use crate::project::Trust;
 use crate::spec::{Banner, EnvVar, Mode, default_timeout};
 
@@ -205,9 +206,19 @@ pub struct LaunchWhen {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct DefaultsWhen {
-    /// The name of a compiler that had a part in the program, or may have had: a program that is not known is given them.
-    pub made_by: String,
+    /// The name of a compiler that has a part in the program, or may have: one that is not known is given them.
+    pub made_by: Option<String>,
+    /// The same of a library.
+    pub links: Option<String>,
     pub arguments: Map<String, Value>,
+}
+
+impl DefaultsWhen {
+    /// What must have a part in the program, or may have.
+    pub fn ingredients(&self) -> Vec<Ingredient> {
+        let compiler = self.made_by.clone().map(Ingredient::Compiler);
+        compiler.into_iter().chain(self.links.clone().map(Ingredient::Library)).collect()
+    }
 }
 
 /// A folder above the file, known by a file in it, in which the debuggee is built.
@@ -302,6 +313,13 @@ impl Entry {
             return Err(
                 "has both `raising.panics` and a `starting.entry` by a function: leave one out".into()
             );
+        }
+        let names_none = |when: &DefaultsWhen| {
+            let named = [&when.made_by, &when.links].into_iter().flatten();
+            named.clone().any(String::is_empty) || named.count() == 0
+        };
+        if self.defaults_when.iter().any(names_none) {
+            return Err("has a `defaults-when` that names nothing in `made-by` or `links`".into());
         }
         if self.connection_timeout_seconds == 0 {
             return Err("has a connection-timeout-seconds of 0: give at least 1".into());

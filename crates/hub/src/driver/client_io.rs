@@ -22,6 +22,8 @@ const MAX_MESSAGE: usize = 64 << 20;
 const HEADER_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a peer may take to notice that its connection is over.
 const LINGER: Duration = Duration::from_secs(2);
+/// How long its last words may take it in all, however little it reads at once.
+const LAST_WORDS: Duration = Duration::from_secs(20);
 
 pub(crate) struct ClientIo {
     id: ClientId,
@@ -30,8 +32,18 @@ pub(crate) struct ClientIo {
     state: State,
     ears: Ears,
     header_by: Option<Instant>,
-    /// When it must have read its last word.
-    gone_by: Option<Instant>,
+    leaving: Option<Leaving>,
+}
+
+/// One that was told its last word and has not read it all.
+#[derive(Clone, Copy)]
+struct Leaving {
+    /// How many bytes it had taken when it last took some.
+    read: u64,
+    /// When it must have taken more.
+    by: Instant,
+    /// When it must have taken all.
+    end: Instant,
 }
 
 /// A connection on which nothing is said any more, until its peer has noticed.
@@ -88,7 +100,7 @@ impl ClientIo {
     ) -> io::Result<Self> {
         let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
         let (state, ears) = (State::Open, Ears::Open);
-        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, gone_by: None })
+        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, leaving: None })
     }
 
     /// The connection as it leaves for another session's thread.
@@ -101,7 +113,7 @@ impl ClientIo {
         let endpoint = Endpoint::unpack(packed.luggage, Peer::Client, MAX_MESSAGE)?;
         let control = packed.control.map(UnixStream::from_std).transpose()?;
         let (state, ears) = (State::Held, Ears::Open);
-        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, gone_by: None })
+        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, leaving: None })
     }
 
     pub fn id(&self) -> ClientId {
@@ -267,10 +279,14 @@ impl ClientIo {
         }
     }
 
-    /// A client that was told its last word and does not read it is not waited for without end.
+    /// A client that was told its last word and does not read it is not waited for without end. One that reads on is only
+    /// slow: the last word may be a long one. One that takes a byte now and then would keep its place for hours.
     fn watch_leaving(&mut self, session: &Session) {
-        if session.is_leaving(self.id) {
-            self.gone_by.get_or_insert(Instant::now() + LINGER);
+        let read = self.endpoint.written();
+        if session.is_leaving(self.id) && self.leaving.is_none_or(|leaving| leaving.read < read) {
+            let now = Instant::now();
+            let end = self.leaving.map_or(now + LAST_WORDS, |leaving| leaving.end);
+            self.leaving = Some(Leaving { read, by: end.min(now + LINGER), end });
         }
     }
 
@@ -328,7 +344,8 @@ impl ClientIo {
     pub fn deadline(&self) -> Option<Instant> {
         // One that is not read cannot end it.
         let header = self.header_by.filter(|_| matches!(self.state, State::Open));
-        header.into_iter().chain(self.gone_by.filter(|_| !matches!(self.state, State::Lost))).min()
+        let leaving = self.leaving.filter(|_| !matches!(self.state, State::Lost));
+        header.into_iter().chain(leaving.map(|leaving| leaving.by)).min()
     }
 
     pub fn on_timer(&mut self, session: &mut Session, began: Instant) {
@@ -337,7 +354,7 @@ impl ClientIo {
                 "a message header was begun and not ended within 10 s. The connection is closed.".to_owned();
             self.broken(reason, session, began);
         }
-        if self.gone_by.is_some_and(|by| by <= Instant::now()) {
+        if self.leaving.is_some_and(|leaving| leaving.by <= Instant::now()) {
             self.state = State::Lost;
         }
     }
@@ -354,7 +371,7 @@ mod tests {
     use super::*;
     use breakroom_session::{Access, Setup};
     use std::future::poll_fn;
-    use std::io::Write;
+    use std::io::{Read, Write};
 
     fn request(command: &str) -> String {
         format!(r#"{{"seq":1,"type":"request","command":"{command}","arguments":{{}}}}"#)
@@ -388,6 +405,64 @@ mod tests {
         client.read(cx, &mut session, began);
         assert!(!matches!(client.state, State::Lost), "what it said last was not heard");
         assert!(session.is_leaving(id) || session.owes_last_word(id));
+    }
+
+    /// A client that has left, and a session whose last words to it are more than its pipe takes.
+    fn leaving(heard: io::PipeReader, told: io::PipeWriter) -> (ClientIo, Session) {
+        let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
+        on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
+        let client = ClientIo::new(id, heard.into(), told.into(), None).unwrap();
+        let mut say =
+            |word: &str| on(&mut session, began, Input::Client { client: id, message: request(word).into() });
+        say("initialize");
+        (0..2000).for_each(|_| say("x-unknown"));
+        say("disconnect");
+        assert!(session.is_leaving(id));
+        (client, session)
+    }
+
+    #[tokio::test]
+    async fn one_that_leaves_has_time_for_its_last_words_as_long_as_it_reads_on() {
+        let (heard, _says) = std::io::pipe().unwrap();
+        let (mut hears, told) = std::io::pipe().unwrap();
+        let (mut client, mut session) = leaving(heard, told);
+        let (mut until, mut read) = (None, 0);
+        for _ in 0..2 {
+            let later = |cx: &mut Waker| {
+                assert!(client.write(cx, &mut session), "it is not waited for");
+                let is_later = client.endpoint.written() > read && client.deadline() > until;
+                if is_later { Poll::Ready(client.deadline()) } else { Poll::Pending }
+            };
+            until = poll_fn(later).await;
+            let there = client.endpoint.written() - read;
+            assert_eq!(io::copy(&mut (&mut hears).take(there), &mut io::sink()).unwrap(), there);
+            read += there;
+        }
+    }
+
+    #[tokio::test]
+    async fn one_that_leaves_and_reads_little_is_not_waited_for_beyond_an_end() {
+        let (heard, _says) = std::io::pipe().unwrap();
+        let (mut hears, told) = std::io::pipe().unwrap();
+        let (mut client, mut session) = leaving(heard, told);
+        let first = |cx: &mut Waker| {
+            assert!(client.write(cx, &mut session));
+            client.leaving.map_or(Poll::Pending, Poll::Ready)
+        };
+        let first = poll_fn(first).await;
+        // All of its time is over but the last moment.
+        let end = Instant::now();
+        client.leaving = Some(Leaving { end, ..first });
+        assert!(first.end > first.by);
+        assert_eq!(io::copy(&mut (&mut hears).take(first.read), &mut io::sink()).unwrap(), first.read);
+        let more = |cx: &mut Waker| {
+            assert!(client.write(cx, &mut session));
+            if client.endpoint.written() > first.read { Poll::Ready(()) } else { Poll::Pending }
+        };
+        poll_fn(more).await;
+        assert_eq!(client.deadline(), Some(end));
+        client.on_timer(&mut session, Instant::now());
+        assert!(matches!(client.state, State::Lost));
     }
 
     /// A program that shares the pipe may write for ever, and the session has others.

@@ -60,10 +60,10 @@ impl Driver {
     }
 
     pub(super) fn describe(&self, id: SessionId) -> Summary {
-        let breakroom_session::Description { name, state, engine, clients, observers, nodes, tree } =
+        let breakroom_session::Description { name, state, engine, clients, observers, outlives, nodes, tree } =
             self.session.describe();
         let tree = tree.into_iter().map(NodeSummary::from).collect();
         let state = state.to_owned();
-        Summary { id, name, state, engine, clients, observers, nodes, tree, version: None }
+        Summary { id, name, state, engine, clients, observers, outlives, nodes, tree, version: None }
     }
 }

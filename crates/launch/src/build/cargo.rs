@@ -88,7 +88,14 @@ pub async fn build(target: &Target, workshop: &Workshop<'_>) -> Result<PathBuf, 
 }
 
 /// What an editor's configuration says in its own words: `"cargo": {"args": [...], "filter": {"name", "kind"}}`.
-pub async fn by_arguments(wanted: &Value, cwd: &Path, workshop: &Workshop<'_>) -> Result<PathBuf, Failure> {
+/// With `"tests": true`, the one of several that has the tests which the program's own words choose; else the one that its
+/// package says is run by default.
+pub async fn by_arguments(
+    wanted: &Value,
+    words: &[&str],
+    cwd: &Path,
+    workshop: &Workshop<'_>,
+) -> Result<PathBuf, Failure> {
     steering::check(&steering::CARGO, cwd)?;
     let args = wanted["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut built = run(Command::new(cwd, &["cargo"]).and(args), workshop).await?;
@@ -98,17 +105,97 @@ pub async fn by_arguments(wanted: &Value, cwd: &Path, workshop: &Workshop<'_>) -
         is("name", &executable.target) && is("kind", &executable.kind)
     };
     built.retain(fits);
+    let are_tests = wanted["tests"] == true;
+    // Cargo builds programs and examples beside the tests that may need them.
+    built.retain(|executable| executable.is_test || !are_tests);
+    let mut unasked = Vec::new();
+    if built.len() > 1 {
+        match are_tests {
+            true => (built, unasked) = with_tests(built, words, cwd, workshop).await?,
+            false => built = by_default(built, workshop).await?,
+        }
+    }
     match built.len() {
         1 => Ok(built.remove(0).path),
+        0 if are_tests => {
+            let advice = match unasked.is_empty() {
+                true => String::new(),
+                false => format!(
+                    " Not asked, for a harness of their own: {}; choose one by --test, --bin or --lib.",
+                    unasked.join(", ")
+                ),
+            };
+            Err(Failure::said(format!("no test fits `cargo test {}`.{advice}", words.join(" "))))
+        }
         0 => Err(Failure::said("cargo built no executable that fits the configuration's `cargo`.")),
         _ => {
             let names: Vec<_> = built.iter().map(|executable| executable.target.clone()).collect();
             let names = names.join(", ");
             Err(Failure::said(format!(
-                "cargo built several executables ({names}); choose one by its `filter`."
+                "cargo built several executables ({names}); choose one by --bin, --test or --lib, in a configuration by its `filter`."
             )))
         }
     }
+}
+
+/// Those of which a test would be run, and the names of those that cannot be asked.
+async fn with_tests(
+    built: Vec<Executable>,
+    words: &[&str],
+    cwd: &Path,
+    workshop: &Workshop<'_>,
+) -> Result<(Vec<Executable>, Vec<String>), Failure> {
+    let (mut fitting, mut unasked) = (Vec::new(), Vec::new());
+    for executable in built {
+        // Without the usual harness it may know no `--list`, and would do for real what it does.
+        if !has_harness(&executable) {
+            unasked.push(executable.target);
+            continue;
+        }
+        let command = Command::new(cwd, &[&executable.path.to_string_lossy()]);
+        let listed =
+            workshop.run(&command.and(words.iter().copied()).and(["--list"]), Shown::Nothing).await?;
+        if listed.stdout.lines().any(|line| line.ends_with(": test")) {
+            fitting.push(executable);
+        }
+    }
+    Ok((fitting, unasked))
+}
+
+/// Cargo says it nowhere but in the manifest. One that cannot be read says nothing.
+fn has_harness(executable: &Executable) -> bool {
+    let manifest = std::fs::read_to_string(&executable.manifest).ok();
+    let manifest = manifest.and_then(|text| text.parse::<toml::Table>().ok());
+    manifest.is_some_and(|manifest| !is_without_harness(&manifest, executable))
+}
+
+fn is_without_harness(manifest: &toml::Table, executable: &Executable) -> bool {
+    let says_so = |target: &toml::Value| target.get("harness").and_then(toml::Value::as_bool) == Some(false);
+    match manifest.get(&executable.kind).and_then(toml::Value::as_array) {
+        Some(targets) => {
+            let is_it = |target: &&toml::Value| {
+                target.get("name").and_then(toml::Value::as_str) == Some(&executable.target)
+            };
+            targets.iter().find(is_it).is_some_and(says_so)
+        }
+        // Libraries have a kind for each way to link them, and one section.
+        None => !HAVE_SECTIONS.contains(&&*executable.kind) && manifest.get("lib").is_some_and(says_so),
+    }
+}
+
+/// Kinds of which a manifest names each one.
+const HAVE_SECTIONS: [&str; 4] = ["bin", "example", "test", "bench"];
+
+/// Of programs the only one that is its package's default, or all if there is none.
+async fn by_default(mut built: Vec<Executable>, workshop: &Workshop<'_>) -> Result<Vec<Executable>, Failure> {
+    let are_programs = built.iter().all(|executable| executable.kind == "bin" && !executable.is_test);
+    let Some(first) = built.first().filter(|_| are_programs) else { return Ok(built) };
+    let metadata = metadata(&first.manifest, workshop).await?;
+    let is = |executable: &Executable| is_default(&metadata, &executable.manifest, &executable.target);
+    if built.iter().filter(|executable| is(executable)).count() == 1 {
+        built.retain(is);
+    }
+    Ok(built)
 }
 
 /// What of a build can be started.
@@ -117,6 +204,9 @@ struct Executable {
     target: String,
     kind: String,
     path: PathBuf,
+    manifest: PathBuf,
+    /// Whether it was built to test what it is of.
+    is_test: bool,
 }
 
 async fn run(command: Command, workshop: &Workshop<'_>) -> Result<Vec<Executable>, Failure> {
@@ -137,7 +227,10 @@ fn executable(message: &Value) -> Option<Executable> {
     let path = message["executable"].as_str()?.into();
     let target = message["target"]["name"].as_str()?.to_owned();
     let kind = message["target"]["kind"][0].as_str()?.to_owned();
-    (message["reason"] == "compiler-artifact").then_some(Executable { target, kind, path })
+    let manifest = message["manifest_path"].as_str().unwrap_or_default().into();
+    let is_test = message["profile"]["test"] == true;
+    let executable = Executable { target, kind, path, manifest, is_test };
+    (message["reason"] == "compiler-artifact").then_some(executable)
 }
 
 /// An error of the compiler with its place. Those without one only count the others.
@@ -191,23 +284,28 @@ fn targets(metadata: &Value) -> Vec<Target> {
     packages.flat_map(of_package).collect()
 }
 
-/// The programs of a project; if it says which of them runs by default, that one. One without any has its examples.
+/// The programs of a project; if it says which of them runs by default, that one. One without any has its examples, or else
+/// its unit tests.
 fn runnable(metadata: &Value) -> Vec<Target> {
     let all = targets(metadata);
     let of = |kind: Kind| all.iter().filter(move |target| target.kind == kind).cloned().collect::<Vec<_>>();
-    let default = |target: &Target| {
-        let packages = metadata["packages"].as_array().into_iter().flatten();
-        packages.into_iter().any(|package| {
-            target.manifest.to_str() == package["manifest_path"].as_str()
-                && package["default_run"] == *target.name
-        })
-    };
+    let default = |target: &Target| is_default(metadata, &target.manifest, &target.name);
     let programs = of(Kind::Binary);
     match programs.iter().filter(|target| default(target)).count() {
         1 => programs.into_iter().filter(default).collect(),
-        _ if programs.is_empty() => of(Kind::Example),
-        _ => programs,
+        _ => [programs, of(Kind::Example), of(Kind::Library)]
+            .into_iter()
+            .find(|kind| !kind.is_empty())
+            .unwrap_or_default(),
     }
+}
+
+/// Whether a package says that this is the program which it runs.
+fn is_default(metadata: &Value, manifest: &Path, name: &str) -> bool {
+    let mut packages = metadata["packages"].as_array().into_iter().flatten();
+    packages.any(|package| {
+        manifest.to_str() == package["manifest_path"].as_str() && package["default_run"] == *name
+    })
 }
 
 /// Which target a source file means: the one that it is the root of, or the only program of its package.
@@ -305,5 +403,20 @@ mod tests {
         metadata["packages"][0]["default_run"] = "two".into();
         let names: Vec<_> = runnable(&metadata).into_iter().map(|target| target.name).collect();
         assert_eq!(names, ["two"]);
+    }
+
+    #[test]
+    fn what_has_a_harness_of_its_own_is_known_by_its_manifest() {
+        let manifest = "[lib]\nharness = false\n[[test]]\nname = \"own\"\nharness = false\n\
+                        [[test]]\nname = \"usual\"\n[[bench]]\nname = \"own\"\n";
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let is_without = |kind: &str, name: &str| {
+            let built = json!({"reason": "compiler-artifact", "executable": "/t/x", "profile": {"test": true},
+                "target": {"name": name, "kind": [kind]}});
+            is_without_harness(&manifest, &executable(&built).unwrap())
+        };
+        assert!(is_without("test", "own") && is_without("lib", "shop") && is_without("proc-macro", "shop"));
+        let usual = [("test", "usual"), ("test", "unnamed"), ("bench", "own"), ("bin", "own")];
+        assert!(usual.iter().all(|(kind, name)| !is_without(kind, name)));
     }
 }

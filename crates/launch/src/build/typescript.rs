@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{Arguments, Job, compile, program};
 use crate::cache;
 use crate::failure::Failure;
+use crate::jsonc;
 use crate::workshop::{Command, Shown, Workshop};
 
 /// Arguments by which somebody says how the file is run.
@@ -22,8 +23,9 @@ pub async fn build(job: Job<'_>) -> Result<Option<Arguments>, Failure> {
         return Ok(None);
     }
     let compiler = compiler(job.file, job.workshop);
-    match (project_of(job.file, job.workshop.context), compiler) {
-        (Some(folder), Some(compiler)) => by_project(job, &folder, &compiler).await.map(Some),
+    let project = project_of(job.file, job.workshop.context);
+    match (&project, compiler) {
+        (Some(folder), Some(compiler)) => by_project(job, folder, &compiler).await.map(Some),
         (_, compiler) => match (stripping(runtime, job).await?, compiler) {
             (Stripping::ByItself, _) => Ok(None),
             (Stripping::WhenAsked, _) => {
@@ -32,10 +34,7 @@ pub async fn build(job: Job<'_>) -> Result<Option<Arguments>, Failure> {
                 Ok(Some(arguments))
             }
             (Stripping::Never, Some(compiler)) => lone(job, &compiler).await.map(Some),
-            (Stripping::Never, None) => Err(Failure::said(format!(
-                "{} has to be compiled first: this node does not take TypeScript (22.18 and later do), and there is no tsc; install one with: npm install typescript",
-                job.file.display()
-            ))),
+            (Stripping::Never, None) => as_it_was_built(job, project.as_deref()).map(Some),
         },
     }
 }
@@ -54,6 +53,49 @@ fn compiler(file: &Path, workshop: &Workshop<'_>) -> Option<String> {
     let own = folder_with(file, "node_modules/.bin/tsc", workshop.context)
         .map(|folder| folder.join("node_modules/.bin/tsc"));
     own.or_else(|| workshop.context.which("tsc")).map(|path| path.to_string_lossy().into_owned())
+}
+
+/// What somebody has made of the file before, as long as it is not older than the file: nobody can make it here.
+fn as_it_was_built(job: Job<'_>, project: Option<&Path>) -> Result<Arguments, Failure> {
+    const NO_COMPILER: &str = "this node does not take TypeScript (22.18 and later do), and there is no tsc; install one with: npm install typescript";
+    let lacking = |built: String| {
+        Failure::said(format!("{} has to be compiled first: {NO_COMPILER}{built}", job.file.display()))
+    };
+    let found = project.and_then(|folder| {
+        let place = place_said(folder);
+        built_of(job.file, folder, &place).map(|script| (place, script))
+    });
+    let (place, script) = found.ok_or_else(|| lacking(String::new()))?;
+    let changed = |file: &Path| file.metadata().and_then(|metadata| metadata.modified()).ok();
+    if changed(&script) < changed(job.file) {
+        return Err(lacking(format!(" ({} was made of an older one)", script.display())));
+    }
+    job.workshop.say(&format!("there is no tsc; {} is what was made of it before", script.display()));
+    Ok(launch_of(job, &script, Some(&place)))
+}
+
+/// Where a project says that its compiler writes to.
+fn place_said(folder: &Path) -> PathBuf {
+    let config = std::fs::read_to_string(folder.join("tsconfig.json")).unwrap_or_default();
+    let config = jsonc::parse(&config).unwrap_or_default();
+    let place = folder.join(config["compilerOptions"]["outDir"].as_str().unwrap_or_default());
+    place.canonicalize().unwrap_or(place)
+}
+
+/// The script whose map names the file. Which folders above the file are left out below the place is the compiler's choice.
+fn built_of(file: &Path, folder: &Path, place: &Path) -> Option<PathBuf> {
+    let wanted = file.canonicalize().ok()?;
+    let within = wanted.strip_prefix(folder.canonicalize().ok()?).ok()?;
+    let extension = match file.extension()?.to_str()? {
+        "mts" => "mjs",
+        "cts" => "cjs",
+        _ => "js",
+    };
+    let parts: Vec<_> = within.iter().collect();
+    let names = (0..parts.len()).filter_map(|left_out| parts.get(left_out..));
+    let mut scripts =
+        names.map(|name| place.join(name.iter().collect::<PathBuf>()).with_extension(extension));
+    scripts.find(|script| source_of(script).as_ref() == Some(&wanted))
 }
 
 async fn by_project(job: Job<'_>, folder: &Path, compiler: &str) -> Result<Arguments, Failure> {
@@ -125,6 +167,11 @@ async fn emitted(job: Job<'_>, command: Command) -> Result<Arguments, Failure> {
     };
     let folder =
         script.ancestors().skip(1).find(|folder| scripts.iter().all(|script| script.starts_with(folder)));
+    Ok(launch_of(job, script, folder))
+}
+
+/// The launch of a script that was compiled into a folder, or below it.
+fn launch_of(job: Job<'_>, script: &Path, folder: Option<&Path>) -> Arguments {
     let mut arguments = program(script);
     arguments.insert("sourceMaps".to_owned(), true.into());
     // Without it js-debug looks at no map before the program runs, and breakpoints come too late.
@@ -137,7 +184,7 @@ async fn emitted(job: Job<'_>, command: Command) -> Result<Arguments, Failure> {
         // Maps in a folder of packages are not looked at unless somebody says so.
         arguments.insert("resolveSourceMapLocations".to_owned(), json!([format!("{}/**", folder.display())]));
     }
-    Ok(arguments)
+    arguments
 }
 
 /// The source that a script's map names.
@@ -166,4 +213,43 @@ async fn stripping(runtime: &str, job: Job<'_>) -> Result<Stripping, Failure> {
         (Some(22), Some(6..)) | (Some(23..), _) => Stripping::WhenAsked,
         _ => Stripping::Never,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn what_was_built_is_found_by_its_map_and_run_unless_it_is_older() {
+        let project = tempfile::tempdir().unwrap();
+        let project = project.path().canonicalize().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = project.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let context = Context { cwd: project.clone(), env: Vec::new(), umask: 0o022 };
+        let (_call_off, called_off) = tokio::sync::watch::channel(false);
+        let workshop = Workshop::new(&context, Path::new("none"), &|_| {}, &|_| {}, called_off);
+        let (arguments, file) = (Arguments::new(), write("src/shop/main.mts", ""));
+        let job = Job { file: &file, arguments: &arguments, target: None, workshop: &workshop };
+        let built = || as_it_was_built(job, Some(&project)).map_err(|failure| failure.to_string());
+        write("tsconfig.json", r#"{"compilerOptions": {"outDir": "./dist", /* why not */ }}"#);
+        // Another's, by its map.
+        write("dist/main.mjs", "");
+        write("dist/main.mjs.map", r#"{"sources": ["../src/main.mts"]}"#);
+        let refused = built().unwrap_err();
+        assert!(refused.contains("npm install typescript") && !refused.contains("older"), "{refused}");
+
+        let script = write("dist/shop/main.mjs", "");
+        write("dist/shop/main.mjs.map", r#"{"sources": ["../../src/shop/main.mts"]}"#);
+        assert_eq!(built().unwrap()["program"], json!(script));
+        assert_eq!(built().unwrap()["__workspaceFolder"], json!(file.parent()));
+        let later = SystemTime::now() + Duration::from_secs(60);
+        std::fs::File::options().append(true).open(&file).unwrap().set_modified(later).unwrap();
+        let refused = built().unwrap_err();
+        assert!(refused.contains("main.mjs was made of an older one"), "{refused}");
+    }
 }

@@ -305,15 +305,21 @@ fn an_inspector_that_opens_for_a_later_session_that_was_given_up_is_found_and_to
     meeting.ends();
 }
 
-/// It would hear it when somebody else is there.
-#[test]
-fn a_program_that_is_busy_is_not_told_to_close() {
+/// A session was given up, and its inspector is asked whether the program hears anything.
+fn asked_the_time() -> (TcpListener, Meeting, TcpStream) {
     let (listener, address) = here();
     let mut meeting = meeting();
     writeln!(meeting.first, "{address}").unwrap();
     meeting.first.shutdown(std::net::Shutdown::Both).unwrap();
     let mut inspector = is_visited(&listener);
     is_asked_the_time(&mut inspector);
+    (listener, meeting, inspector)
+}
+
+/// It would hear it when somebody else is there.
+#[test]
+fn a_program_that_is_busy_is_not_told_to_close() {
+    let (listener, meeting, inspector) = asked_the_time();
     // Nobody is kept waiting by one that is silent.
     let second = meeting.second();
     is_left(inspector);
@@ -324,12 +330,7 @@ fn a_program_that_is_busy_is_not_told_to_close() {
 
 #[test]
 fn an_order_that_came_too_late_is_given_again() {
-    let (listener, address) = here();
-    let mut meeting = meeting();
-    writeln!(meeting.first, "{address}").unwrap();
-    meeting.first.shutdown(std::net::Shutdown::Both).unwrap();
-    let mut inspector = is_visited(&listener);
-    is_asked_the_time(&mut inspector);
+    let (listener, meeting, mut inspector) = asked_the_time();
     answers(&mut inspector, TIME);
     assert_eq!(told(&mut inspector)["params"]["expression"], ORDER);
     answers(&mut inspector, TOO_LATE);
@@ -340,12 +341,7 @@ fn an_order_that_came_too_late_is_given_again() {
 
 #[test]
 fn the_end_of_a_busy_program_is_all_that_is_waited_for() {
-    let (listener, address) = here();
-    let mut meeting = meeting();
-    writeln!(meeting.first, "{address}").unwrap();
-    meeting.first.shutdown(std::net::Shutdown::Both).unwrap();
-    let mut inspector = is_visited(&listener);
-    is_asked_the_time(&mut inspector);
+    let (_listener, mut meeting, inspector) = asked_the_time();
     meeting.process.kill().unwrap();
     is_left(inspector);
     meeting.ends();

@@ -16,6 +16,8 @@ const EXIT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct Ending {
     step: EndStep,
+    /// Whether it was said that what was launched goes on. Its output is read until it ends: it would end of a closed pipe.
+    spares: bool,
     /// The requests that asked for the end, answered when it has come.
     pub answers: Vec<Request>,
 }
@@ -26,8 +28,9 @@ enum EndStep {
     Server {
         until: Instant,
     },
+    /// By then it has ended by itself; `None` of one that is to go on for as long as it likes.
     Exit {
-        until: Instant,
+        until: Option<Instant>,
     },
     /// What the program printed is read to its end.
     Output,
@@ -41,7 +44,8 @@ impl Ending {
 
     pub fn deadline(&self) -> Option<Instant> {
         match self.step {
-            EndStep::Server { until } | EndStep::Exit { until } => Some(until),
+            EndStep::Server { until } => Some(until),
+            EndStep::Exit { until } => until,
             EndStep::Output | EndStep::Done => None,
         }
     }
@@ -64,7 +68,8 @@ impl Adapter {
             return self.advance(id);
         }
         let step = EndStep::Server { until: Instant::now() + EXIT };
-        session.ending = Some(Ending { step, answers: asked.into_iter().collect() });
+        session.ending =
+            Some(Ending { step, spares: terminate == Some(false), answers: asked.into_iter().collect() });
         session.injector = None;
         let terminate = terminate.unwrap_or(session.program.is_some());
         let server = session.server.and_then(|server| self.servers.get_mut(&server));
@@ -100,7 +105,9 @@ impl Adapter {
         ending.step = match session.replaced {
             // The new program goes on in the same process, and prints to the same place.
             Replaced::Yes => EndStep::Output,
-            Replaced::No | Replaced::Awaited { .. } => EndStep::Exit { until: Instant::now() + EXIT },
+            Replaced::No | Replaced::Awaited { .. } => {
+                EndStep::Exit { until: (!ending.spares).then(|| Instant::now() + EXIT) }
+            }
         };
         // Without a debugger in it, it was not asked to end.
         if session.pid.is_none()
@@ -126,7 +133,13 @@ impl Adapter {
         }
         if let (EndStep::Exit { until }, program) = (ending.step, &mut session.program) {
             match program {
-                Some(program) if program.exit_code().is_none() && until > now && !program.is_over() => return,
+                Some(program)
+                    if program.exit_code().is_none()
+                        && until.is_none_or(|until| until > now)
+                        && !program.is_over() =>
+                {
+                    return;
+                }
                 Some(program) => program.kill(),
                 None => {}
             }

@@ -168,7 +168,7 @@ impl Adapter {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         for word in session.injector.as_mut().map(|injector| injector.on_time(now)).unwrap_or_default() {
             match word {
-                Word::Progress(text) => session.say_output("stdout", &text),
+                Word::Progress(text) => session.say_output("console", &text),
                 Word::Printed(text) | Word::Failed(text) => session.say_output("stderr", &text),
             }
         }

@@ -64,6 +64,16 @@ impl Session {
         wished.means.get(&*word).copied()
     }
 
+    /// Whether the program goes on if the session ends by a goodbye that says nothing about it.
+    pub(crate) fn program_outlives(&self) -> bool {
+        let root = self.root.and_then(|root| self.nodes.get(&root));
+        let spared = |node: &Node| {
+            let wished = self.wished_end(node).filter(|_| node.capabilities.terminate_debuggee);
+            matches!(wished, Some(WishedEnd::Spare | WishedEnd::Ask))
+        };
+        self.launch.start() == Some(Start::Attach) || root.is_some_and(spared)
+    }
+
     /// What becomes of a launched program by the wish of its launch, whatever is said at its end. One that is to be asked
     /// for it is asked here.
     pub(crate) fn follow_wish(&mut self, keeper: NodeId) -> Option<Fate> {

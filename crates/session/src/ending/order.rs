@@ -3,10 +3,13 @@
 //! The root hears what it was asked for when every child has agreed or has not answered in time. Clients that are in the
 //! session for one child end that child alone.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use breakroom_dap::{Message, request};
-use serde_json::json;
+use breakroom_dap::view::Disconnect;
+use breakroom_dap::{Json, Message, request};
+use breakroom_habits::Detach;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use super::{ANSWER, Ending, Next};
@@ -49,6 +52,11 @@ impl Session {
         if let (Some(root), Next::Terminate | Next::End { debuggee: Fate::Ends, .. }) = (self.root, next) {
             self.kill_programs(root);
         }
+        let suspends = message.payload().is_some_and(|arguments| arguments.flag("suspendDebuggee"));
+        let ends = Disconnect::of(message.payload()).terminate_debuggee == Some(true);
+        if command == "disconnect" && !ends && !suspends {
+            self.set_free();
+        }
         let waits = self.ask_children_to_end(children, next);
         let lane = if waits { Lane::BehindChildren } else { Lane::Urgent };
         if let Some(node) = self.root() {
@@ -56,6 +64,31 @@ impl Session {
         }
         if !waits {
             self.roots_turn(next);
+        }
+    }
+
+    /// Does for a program that was attached to what its engine would not.
+    fn set_free(&mut self) {
+        let attached = self.launch.start() == Some(Start::Attach);
+        let sources: BTreeSet<Vec<u8>> = self
+            .ledger
+            .all()
+            .filter_map(|listed| Some(listed.source.and_then(Json::raw)?.to_vec()))
+            .collect();
+        let stays = |node: &&mut Node| node.facts.ending.detach == Detach::LeavesAsItStands;
+        let Some(node) = self.root().filter(|_| attached).filter(stays) else { return };
+        let parsed = |raw: &Vec<u8>| serde_json::from_slice::<Value>(raw).unwrap_or_default();
+        let lines = |source| ("setBreakpoints", json!({"source": parsed(source), "breakpoints": []}));
+        let mut last: Vec<(&str, Value)> = sources.iter().map(lines).collect();
+        last.push(("setFunctionBreakpoints", json!({"breakpoints": []})));
+        // Also where it runs: it may come to a breakpoint before they are gone, and refuses this otherwise.
+        last.push(("continue", json!({"threadId": 1})));
+        for (command, arguments) in last {
+            let pending = Pending { command: command.into(), purpose: Purpose::Nobody };
+            node.push(
+                Lane::Urgent,
+                Waiting::new(request(command, arguments), SmallVec::new(), Some(pending)),
+            );
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Whether anybody is told of the stop is not decided here.
 
+use breakroom_dap::Json;
 use bytes::Bytes;
 
 use super::hearer::Hearer;
@@ -28,6 +29,13 @@ pub(crate) struct Owned {
 }
 
 impl Ledger {
+    /// Whether an owner only writes something down where it has this breakpoint.
+    pub fn captures(&self, owner: ClientId, number: i64) -> bool {
+        let mut its = self.all().filter(|listed| listed.owner == owner && listed.number == number).peekable();
+        let captures = |raw: &[u8]| Json::first(raw)?.get("breakroom")?.get("capture")?.as_bool();
+        its.peek().is_some() && its.all(|listed| captures(&listed.raw) == Some(true))
+    }
+
     /// Whether there is any place at which the hub, and not this engine, judges stops.
     pub fn judges(&self, node: NodeId) -> bool {
         let hearers = self.shelves.values().filter_map(|shelf| shelf.hearer(node));
@@ -72,6 +80,14 @@ impl Ledger {
     /// What of this engine's stands in that line of that source.
     pub fn hit_at(&self, node: NodeId, source: &ShelfId, line: i64) -> Vec<Hit> {
         self.hits(node, |shelf, merged| shelf == source && merged.is_at(Some(line)))
+    }
+
+    /// What of this engine's stands at the beginning of that function; with a line, only what it says itself to stand there.
+    pub fn hit_in(&self, node: NodeId, function: &str, line: Option<i64>) -> Vec<Hit> {
+        self.hits(node, |shelf, merged| {
+            let is_there = || line.is_none() || line == merged.answer.as_ref().and_then(|answer| answer.line);
+            *shelf == ShelfId::Functions && merged.is_of(function) && is_there()
+        })
     }
 
     /// Whether there is any place where this engine has no breakpoint any more.

@@ -3,7 +3,7 @@
 //! Two owners on the same terms are one breakpoint. What becomes of terms that differ depends on the kind: [`Differing`].
 
 use breakroom_dap::json::{Json, removal};
-use breakroom_dap::{Edit, With};
+use breakroom_dap::{Edit, With, names};
 use breakroom_habits::Term;
 use bytes::Bytes;
 
@@ -182,6 +182,10 @@ impl Merged {
             Place::Line { line: asked, .. } => line.is_some() && (line == Some(asked) || line == moved),
             Place::Named(_) => false,
         }
+    }
+
+    pub fn is_of(&self, function: &str) -> bool {
+        matches!(&self.place, Place::Named(name) if names::mean_the_same(name, function))
     }
 
     /// The line that it stands in, as far as the engine has said.

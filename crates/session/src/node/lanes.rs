@@ -129,6 +129,11 @@ impl Lanes {
         self.again.iter().filter_map(Waiting::again).min()
     }
 
+    /// What was refused and waits for its time.
+    pub fn refused(&self) -> impl Iterator<Item = &Pending> {
+        self.again.iter().filter_map(|waiting| waiting.pending.as_ref())
+    }
+
     /// The last of it whose time has come.
     pub fn take_last_due(&mut self, now: Time) -> Option<Waiting> {
         self.take_last(Lane::Again, |waiting| waiting.again().is_none_or(|again| again <= now))

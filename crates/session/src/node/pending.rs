@@ -6,6 +6,7 @@ use breakroom_dap::Message;
 use serde_json::Value;
 
 use super::Node;
+use crate::commands::Pace;
 use crate::evaluating::Tries;
 use crate::functions::Telling;
 use crate::gathering::Gathering;
@@ -13,6 +14,7 @@ use crate::ids::{Asker, ClientId, FromClient, ToEngine};
 use crate::ledger::ShelfId;
 use crate::reads::Read;
 use crate::threads::{Epoch, Life, Resume};
+use crate::unnamed::StoppedAt;
 
 /// What to do with an answer of the engine.
 #[derive(Debug)]
@@ -49,6 +51,12 @@ pub(crate) enum Purpose {
     StepBegins,
     /// Its own question where a thread stands that was paused.
     Inside { thread: i64 },
+    /// What it has to say to a program that was attached to, at a stop of this thread.
+    Leavable { thread: i64 },
+    /// Its own question whether a program that was connected to stands, and what it is asked if nobody was told so.
+    Standing { attach: Box<Message> },
+    /// Its own question where a stop is that did not name its breakpoint.
+    Unnamed(StoppedAt),
     /// The hub's own `continue` after stops that nobody wanted.
     GoOn { stops: Vec<Message>, by: Option<ClientId> },
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
@@ -77,6 +85,7 @@ pub(crate) enum Then {
 pub(crate) struct Resumes {
     pub thread: Option<i64>,
     pub single: bool,
+    pub pace: Pace,
     pub resume: Resume,
 }
 
@@ -92,6 +101,12 @@ impl Node {
         let waits = self.lanes.all().filter_map(|waiting| waiting.pending.as_ref()).any(is_it);
         waits || self.pending.values().any(is_it)
     }
+
+    /// Takes back the word that its configuration is done, if it was not sent yet.
+    pub fn withdraw_configuration(&mut self) -> Option<Pending> {
+        let is_it = |pending: &Pending| &*pending.command == "configurationDone";
+        self.lanes.take_last_that_can_wait(|waiting| waiting.pending.as_ref().is_some_and(is_it))?.pending
+    }
 }
 
 impl Pending {
@@ -102,6 +117,14 @@ impl Pending {
 
     pub(super) fn is_from(&self, client: ClientId, asked: FromClient) -> bool {
         matches!(self.purpose, Purpose::Client { client: whose, seq, .. } if whose == client && seq == asked)
+    }
+
+    /// What a client's question is about.
+    pub fn life(&self) -> Option<Life> {
+        match self.purpose {
+            Purpose::Client { life, .. } => Some(life),
+            _ => None,
+        }
     }
 
     /// Makes the request another's, and says which it is.
@@ -129,6 +152,9 @@ impl Pending {
             | Purpose::Judgement(_)
             | Purpose::StepBegins
             | Purpose::Inside { .. }
+            | Purpose::Leavable { .. }
+            | Purpose::Standing { .. }
+            | Purpose::Unnamed(_)
             | Purpose::GoOn { .. } => None,
         }
     }

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use breakroom_dap::view::Run;
 use breakroom_dap::{Edit, Envelope, Message};
+use breakroom_habits::Steps;
 use smallvec::SmallVec;
 
 use super::lanes::{Asked, Waiting};
-use super::{Lane, Node, Pending};
+use super::{Lane, Node, Pending, Purpose};
 use crate::ids::{NodeId, Time, ToEngine};
 use crate::session::Session;
 use crate::threads::Life;
@@ -40,7 +41,7 @@ impl Node {
     pub fn counts(&mut self, now: Time, request: i64, pending: Pending, answer: &Message) -> Option<Pending> {
         let Some(question) = self.questions.remove(&ToEngine(request)) else { return Some(pending) };
         let pause = PAUSES.get(question.refused).map(|pause| Duration::from_millis(*pause));
-        let holds = self.still_holds(&question.message, &question.uses);
+        let holds = self.still_holds(&pending, &question.message, &question.uses);
         let Some(pause) = pause.filter(|_| holds && self.is_refused_early(answer)) else {
             return Some(pending);
         };
@@ -48,11 +49,28 @@ impl Node {
         let asked = Asked::Refused { times: refused + 1, answer: answer.clone(), again: now.after(pause) };
         let waiting = Waiting { message, edits, pending: Some(pending), uses, asked };
         if pause.is_zero() {
-            self.lanes.push_first(waiting);
+            self.ask_first(waiting);
         } else {
             self.lanes.push(Lane::Again, waiting);
         }
         None
+    }
+
+    /// Asks it before all that was to be asked behind it: which thread is asked about last is not known any more.
+    fn ask_first(&mut self, waiting: Waiting) {
+        self.seen = None;
+        self.lanes.push_first(waiting);
+    }
+
+    /// Whether the engine has yet to agree to the question that turns it to the thread of a step: a step that is sent
+    /// before would be another thread's.
+    pub(super) fn is_turning(&self) -> bool {
+        self.facts.running.steps == Steps::OfTheSeen
+            && self.pending.values().chain(self.lanes.refused()).any(|pending| self.turns(pending))
+    }
+
+    fn turns(&self, pending: &Pending) -> bool {
+        self.facts.running.steps == Steps::OfTheSeen && matches!(pending.purpose, Purpose::StepBegins)
     }
 
     fn is_refused_early(&self, answer: &Message) -> bool {
@@ -75,8 +93,9 @@ impl Node {
         let mut refused = Vec::new();
         // The last is put first, so that they are in their order again.
         while let Some(waiting) = self.lanes.take_last_due(now) {
-            if self.still_holds(&waiting.message, &waiting.uses) {
-                self.lanes.push_first(waiting);
+            let holds = |pending| self.still_holds(pending, &waiting.message, &waiting.uses);
+            if waiting.pending.as_ref().is_some_and(holds) {
+                self.ask_first(waiting);
             } else if let (Some(pending), Asked::Refused { answer, .. }) = (waiting.pending, waiting.asked) {
                 refused.push((pending, answer));
             }
@@ -86,11 +105,13 @@ impl Node {
     }
 
     /// Whether what it is about stands where it stood.
-    fn still_holds(&self, question: &Message, uses: &[Life]) -> bool {
-        let stands = match Run::of(question.payload()).thread {
-            Some(thread) => self.threads.stands(Some(thread)),
-            None => self.threads.any_stopped(),
-        };
+    fn still_holds(&self, pending: &Pending, question: &Message, uses: &[Life]) -> bool {
+        // The step that would let it go waits for the turn.
+        let stands = self.turns(pending)
+            || match Run::of(question.payload()).thread {
+                Some(thread) => self.threads.stands(Some(thread)),
+                None => self.threads.any_stopped(),
+            };
         stands && uses.iter().all(|life| self.threads.is_alive(*life))
     }
 }

@@ -1,10 +1,10 @@
 //! Engines that understand breakpoints differently: clients do not notice.
 
-use breakroom_session::habits::Unset;
+use breakroom_session::habits::{FunctionAnswers, Unset};
 use breakroom_session::{ClientId, EngineFacts, NodeId};
 use serde_json::{Value, json};
 
-use crate::engines::{changed, facts_of};
+use crate::engines::{changed, facts_of, facts_with};
 use crate::rig::Rig;
 
 fn running(facts: EngineFacts) -> (Rig, ClientId, NodeId) {
@@ -195,4 +195,35 @@ fn an_engine_that_stops_at_the_hit_itself_is_told_the_number() {
     assert_eq!(request["arguments"], list);
     rig.agree(node, &request);
     rig.finish(client, node);
+}
+
+#[test]
+fn a_function_that_is_verified_without_being_looked_for_is_pending_until_it_is_hit() {
+    let unchecked = facts_with(|facts| facts.breakpoints.functions = FunctionAnswers::Unchecked);
+    for (facts, before) in [(unchecked, "pending"), (facts_with(|_| ()), "verified")] {
+        let (mut rig, client, node) = running(facts);
+        let functions = json!({"breakpoints": [{"name": "add"}, {"name": "nosuch"}]});
+        let seq = rig.request(client, "setFunctionBreakpoints", functions);
+        let request = rig.got(node, "setFunctionBreakpoints");
+        let verified = json!([{"id": 1, "verified": true}, {"id": 2, "verified": true}]);
+        rig.answer(node, &request, json!({"breakpoints": verified}));
+        assert_eq!(
+            rig.response(client, seq)["body"]["breakpoints"],
+            verified,
+            "clients hear the engine's words"
+        );
+        set(&mut rig, client, node, &[3]);
+        let states = |rig: &mut Rig| {
+            let seq = rig.request(client, "breakroom/breakpoints", json!({}));
+            let listed = rig.response(client, seq)["body"]["breakpoints"].take();
+            let state = |one: &Value| one["state"].as_str().unwrap().to_owned();
+            listed.as_array().unwrap().iter().map(state).collect::<Vec<_>>()
+        };
+        assert_eq!(states(&mut rig), ["verified", before, before]);
+        let hit = json!({"reason": "function breakpoint", "threadId": 1, "hitBreakpointIds": [1]});
+        rig.tell(node, "stopped", hit);
+        rig.event(client, "stopped");
+        assert_eq!(states(&mut rig), ["verified", "verified", before]);
+        rig.finish(client, node);
+    }
 }

@@ -1,6 +1,6 @@
 //! The last words of a program: `exited` and then `terminated`, each once, whatever the engine says in which order.
 
-use breakroom_session::habits::{ExitWord, SignalCode};
+use breakroom_session::habits::{DyingWords, ExitWord, SignalCode};
 use breakroom_session::{ClientId, EngineFacts, Input, NodeId};
 use serde_json::{Value, json};
 
@@ -335,5 +335,37 @@ fn the_code_of_a_program_in_a_terminal_is_the_terminals_whichever_end_is_told_fi
         let names: Vec<_> = heard.iter().map(|heard| heard.name()).collect();
         assert_eq!(names, ["exited", "terminated"], "{terminal_first}");
         assert_eq!(heard[0].json["body"], json!({"exitCode": 3}));
+    }
+}
+
+#[test]
+fn an_engine_that_is_the_programs_process_and_fails_itself_is_told_with_its_words() {
+    let facts = || {
+        facts_with(|facts| {
+            facts.name = "rdbg".into();
+            facts.ending.exit = ExitWord::OwnEnd;
+            facts.ending.failure =
+                DyingWords { from: vec!["SESSION@{}> terminated".into()], to: vec!["\tfrom ".into()] };
+        })
+    };
+    let failure = "#<Thread SESSION@server run> terminated\nx.rb:1: boom\n\tfrom y.rb\n";
+    for (exit, said, told) in [
+        ("exit code 1", failure, &["output", "exited", "terminated"][..]),
+        ("exit code 1", "x.rb:1: boom\n", &["exited", "terminated"][..]),
+        // What a program says of that thread.
+        ("exit code 1", "[#<Thread SESSION@server run>]\n", &["exited", "terminated"][..]),
+        ("exit code 0", failure, &["exited", "terminated"][..]),
+    ] {
+        let (mut rig, client, node) = running(facts());
+        rig.node_ended(node, exit, said);
+        let heard = rig.heard(client);
+        let names: Vec<_> = heard.iter().map(|heard| heard.name()).collect();
+        assert_eq!(names, told, "{said}");
+        if told.len() == 3 {
+            let why = "rdbg itself failed, and the program with it: #<Thread SESSION@server run> terminated x.rb:1: boom";
+            assert_eq!(heard[0].json["body"]["data"]["engineEnded"], why);
+        }
+        rig.request(client, "disconnect", json!({}));
+        rig.assert_over();
     }
 }

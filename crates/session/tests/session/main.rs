@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod absence;
+mod attached;
 mod cancel_and_progress;
 mod core_file;
 mod corners;
@@ -20,11 +21,13 @@ mod filters;
 mod inside;
 mod joining;
 mod journal;
+mod judged_together;
 mod judging;
 mod late_engines;
 mod ledger;
 mod orders;
 mod panics;
+mod passing;
 mod paths;
 mod paused;
 mod preparing;
@@ -47,4 +50,5 @@ mod stepping;
 mod transparency;
 mod trees;
 mod truth;
+mod unnamed;
 mod verbs;

@@ -371,3 +371,24 @@ fn one_who_leaves_during_its_restart_is_answered_also_if_the_new_engine_says_not
     rig.node_ended(new, "exit code 0", "");
     rig.assert_over();
 }
+
+#[test]
+fn a_new_engine_is_told_the_properties_that_were_set_of_the_old_one_if_that_knew_of_such() {
+    for knows in [true, false] {
+        let mut can = capabilities();
+        can["supportsDebuggerProperties"] = json!(knows);
+        let (mut rig, tess, old) = Rig::running_with(can, json!({}));
+        rig.set_lines(tess, old, &[3]);
+        rig.round_trip(tess, old, "setDebuggerProperty", json!({"skip": []}), json!({}));
+        rig.request(tess, "restart", json!({}));
+        let new = replaced(&mut rig, old);
+        let launch = rig.got(new, "launch");
+        rig.answer(new, &launch, json!({}));
+        let told = launched(&mut rig, new);
+        let commands: Vec<_> = told.iter().map(|request| request["command"].as_str().unwrap()).collect();
+        let (properties, rest) = commands.split_at(usize::from(knows));
+        assert_eq!(rest, ["setBreakpoints", "configurationDone"]);
+        assert!(properties.iter().all(|command| *command == "setDebuggerProperty"), "{commands:?}");
+        assert!(!knows || told[0]["arguments"] == json!({"skip": []}), "{told:?}");
+    }
+}

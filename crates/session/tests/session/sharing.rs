@@ -348,3 +348,46 @@ fn a_client_that_is_hopelessly_behind_is_cut_off_and_what_it_was_asked_is_failed
     rig.lose(tess);
     assert_eq!(rig.got(node, "vendor/pick")["success"], false);
 }
+
+#[test]
+fn who_goes_on_hears_what_went_on_with_it_before_what_stopped_since() {
+    let (mut rig, tess, _, node) = Rig::shared();
+    let agent = rig.bring("Ann", json!({}), json!({"events": true}));
+    rig.round_trip(tess, node, "continue", json!({"threadId": 1}), json!({"allThreadsContinued": true}));
+    let stopped = |thread: i64| json!({"reason": "breakpoint", "threadId": thread});
+    // It may have asked before it heard of the second, and hears of both before the answer.
+    rig.tell(node, "stopped", stopped(1));
+    rig.tell(node, "stopped", stopped(2));
+    rig.heard(agent);
+    let asked = rig.request(agent, "continue", json!({"threadId": 1}));
+    let request = rig.got(node, "continue");
+    rig.answer(node, &request, json!({"allThreadsContinued": true}));
+    let told = rig.event(agent, "continued");
+    assert_eq!(told["body"], json!({"threadId": 2, "allThreadsContinued": false}));
+    rig.response(agent, asked);
+    // What stopped since stands, whatever the answer says.
+    rig.tell(node, "stopped", stopped(1));
+    rig.tell(node, "stopped", stopped(2));
+    rig.heard(agent);
+    rig.request(agent, "continue", json!({"threadId": 1}));
+    let request = rig.got(node, "continue");
+    rig.tell(node, "stopped", stopped(3));
+    rig.heard(agent);
+    rig.answer(node, &request, json!({"allThreadsContinued": true}));
+    let told = rig.event(agent, "continued");
+    assert_eq!(told["body"], json!({"threadId": 2, "allThreadsContinued": false}));
+    assert!(rig.names(agent).iter().all(|name| name != "continued"), "once");
+}
+
+#[test]
+fn who_asked_for_no_words_of_the_hub_and_who_steps_is_told_by_the_answer_alone() {
+    let (mut rig, tess, _, node) = Rig::shared();
+    let agent = rig.bring("Ann", json!({}), json!({"events": true}));
+    rig.heard(agent);
+    rig.round_trip(agent, node, "next", json!({"threadId": 1}), json!({}));
+    assert!(!rig.names(agent).contains(&"continued".to_owned()));
+    rig.stop(node, 1);
+    rig.heard(tess);
+    rig.round_trip(tess, node, "continue", json!({"threadId": 1}), json!({"allThreadsContinued": true}));
+    assert!(!rig.names(tess).contains(&"continued".to_owned()));
+}

@@ -1,8 +1,11 @@
 //! From `initialize` to a running debuggee, in every order that adapters have.
 
-use breakroom_session::{Access, EngineChoice, Token};
+use std::sync::Arc;
+
+use breakroom_session::{Access, EngineChoice, Remark, Token};
 use serde_json::json;
 
+use crate::engines::facts_with;
 use crate::rig::{Rig, TOKEN, capabilities, setup};
 
 fn introduce() -> serde_json::Value {
@@ -425,5 +428,21 @@ impl Rig {
         let launch = self.got(node, "launch");
         self.answer(node, &launch, json!({}));
         self.finish(client, node);
+    }
+}
+
+#[test]
+fn what_is_known_of_a_program_is_said_before_it_runs() {
+    let about = |program: &str| (program == "plain").then(|| "no symbols".to_owned());
+    for (program, is_told) in [("plain", true), ("other", false)] {
+        let facts = facts_with(|facts| facts.remark = Remark(Some(Arc::new(about))));
+        let (mut rig, tess, node) = Rig::with_engine(facts);
+        rig.heard(tess);
+        rig.request(tess, "launch", json!({"program": program}));
+        rig.got(node, "launch");
+        let told = rig.heard(tess);
+        let said = json!({"category": "console", "output": "breakroom: no symbols\n"});
+        let count = told.iter().filter(|heard| heard.json["body"] == said).count();
+        assert_eq!(count, usize::from(is_told), "{told:?}");
     }
 }

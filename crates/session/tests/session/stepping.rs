@@ -1,6 +1,8 @@
 //! Steps that another stop cuts short, with an engine that keeps them: what is judged, what is told, what is forgotten.
 
-use breakroom_session::habits::{CutSteps, Term};
+use std::time::Duration;
+
+use breakroom_session::habits::{CutSteps, RefusesEarly, Steps, Term};
 use breakroom_session::{ClientId, EngineFacts, NodeId};
 use serde_json::{Value, json};
 
@@ -188,4 +190,87 @@ fn a_breakpoint_that_somebody_wants_ends_a_step_that_is_led_out() {
     rig.tell(node, "stopped", json!({"reason": "step", "threadId": 1, "allThreadsStopped": true}));
     assert_eq!(reason(&mut rig, client), "step");
     assert!(rig.engine_heard(node).is_empty());
+}
+
+#[test]
+fn an_engine_that_steps_the_thread_it_was_asked_about_last_is_asked_about_the_one_that_is_named() {
+    let (mut rig, client, node) =
+        Rig::with_engine(facts_with(|facts| facts.running.steps = Steps::OfTheSeen));
+    rig.start(client, node, "launch");
+    for (looked_at, turns) in [(1, false), (2, true), (1, false)] {
+        rig.stop(node, 1);
+        rig.request(client, "stackTrace", json!({"threadId": looked_at}));
+        let look = rig.got(node, "stackTrace");
+        rig.answer(node, &look, json!({"stackFrames": []}));
+        rig.request(client, "stepIn", json!({"threadId": 1}));
+        if turns {
+            let turn = rig.got(node, "stackTrace");
+            assert_eq!(turn["arguments"], json!({"threadId": 1}));
+            rig.answer(node, &turn, json!({"stackFrames": []}));
+        }
+        let asked: Vec<_> = rig.engine_heard(node).into_iter().map(|heard| heard.json).collect();
+        assert_eq!(asked.iter().map(|asked| &asked["command"]).collect::<Vec<_>>(), ["stepIn"]);
+        rig.answer(node, &asked[0], json!({}));
+    }
+    rig.finish(client, node);
+}
+
+/// One that refuses what comes before its threads wait for questions, at a stop.
+fn seeing_and_refusing() -> (Rig, ClientId, NodeId) {
+    let (mut rig, client, node) = Rig::with_engine(facts_with(|facts| {
+        let commands = vec!["stackTrace".into()];
+        facts.running.refuses_early = Some(RefusesEarly { says: "Failed".into(), commands });
+        facts.running.steps = Steps::OfTheSeen;
+    }));
+    rig.start(client, node, "launch");
+    rig.stop(node, 1);
+    (rig, client, node)
+}
+
+fn looks(rig: &mut Rig, node: NodeId, thread: i64) -> Value {
+    let look = rig.got(node, "stackTrace");
+    assert_eq!(look["arguments"], json!({"threadId": thread}));
+    look
+}
+
+#[test]
+fn a_thread_that_is_asked_about_again_is_the_one_that_the_engine_would_step() {
+    let (mut rig, client, node) = seeing_and_refusing();
+    rig.request(client, "stackTrace", json!({"threadId": 2}));
+    for _ in 0..2 {
+        let look = looks(&mut rig, node, 2);
+        rig.fail(node, &look, "Failed");
+    }
+    rig.request(client, "stackTrace", json!({"threadId": 1}));
+    let look = looks(&mut rig, node, 1);
+    rig.answer(node, &look, json!({"stackFrames": []}));
+    rig.wait(Duration::from_millis(100));
+    let again = looks(&mut rig, node, 2);
+    rig.answer(node, &again, json!({"stackFrames": []}));
+    rig.request(client, "stepIn", json!({"threadId": 1}));
+    let turn = looks(&mut rig, node, 1);
+    rig.answer(node, &turn, json!({"stackFrames": []}));
+    let step = rig.got(node, "stepIn");
+    rig.answer(node, &step, json!({}));
+    rig.finish(client, node);
+}
+
+#[test]
+fn a_step_waits_until_the_engine_has_turned_to_its_thread() {
+    let (mut rig, client, node) = seeing_and_refusing();
+    let seq = rig.request(client, "stepIn", json!({"threadId": 2}));
+    // At once, and after a pause.
+    for _ in 0..2 {
+        let turn = looks(&mut rig, node, 2);
+        assert_eq!(rig.engine_names(node), [] as [&str; 0], "it would step another one");
+        rig.fail(node, &turn, "Failed");
+    }
+    assert_eq!(rig.engine_names(node), [] as [&str; 0], "it would step another one");
+    rig.wait(Duration::from_millis(100));
+    let turn = looks(&mut rig, node, 2);
+    rig.answer(node, &turn, json!({"stackFrames": []}));
+    let step = rig.got(node, "stepIn");
+    rig.answer(node, &step, json!({}));
+    assert_eq!(rig.response(client, seq)["success"], true);
+    rig.finish(client, node);
 }

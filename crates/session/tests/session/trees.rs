@@ -18,6 +18,7 @@ mod order;
 mod paths;
 mod pausing;
 mod progress;
+mod properties;
 mod random;
 mod stage;
 mod standing_still;

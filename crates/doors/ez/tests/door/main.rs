@@ -298,12 +298,15 @@ fn terminate_does_not_wait_for_a_debugger_that_hangs() {
 #[test]
 fn the_end_of_the_commands_is_the_end_of_the_session_once_it_stops() {
     let mut ide = Ide::stopped(|command, _| match command {
-        "continue" => Some(vec![Say::Answer(Value::Null)]),
+        // Only a debugger that was asked says this: a stop that came before the command would be another one.
+        "continue" => Some(vec![
+            Say::Answer(Value::Null),
+            Say::Event("output", json!({"category": "stdout", "output": "still running"})),
+        ]),
         _ => None,
     });
     ide.sends("continue", json!({}));
     ide.closes();
-    ide.voice.tell(&[("output", json!({"category": "stdout", "output": "still running"}))]);
     ide.hears("output");
     ide.voice.tell(&[("stopped", json!({"reason": "breakpoint", "threadId": 1}))]);
     ide.hears("stopped");

@@ -1,57 +1,59 @@
 //! Starting a program, and running it again.
 
-use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use breakroom_client::LAUNCH_PATIENCE;
 use serde_json::json;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
 
+use super::answering::{answer, first_answer, reporting};
 use super::breaking::{missing, resolve};
 use super::wait;
 use crate::arguments::Arguments;
-use crate::breakpoints::Breakpoints;
+use crate::breakpoints::{Breakpoints, Wish};
 use crate::budget::Room;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
 use crate::reply::Reply;
-use crate::seen::{Awaited, Epoch, Phase, Seen};
-use crate::session::{Came, Session, Wait};
+use crate::seen::{Awaited, Epoch};
+use crate::session::{Session, Wait};
 use crate::starting::Wishes;
 use crate::{Launch, Wanted};
 
 pub async fn start(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
-    let (wait, room) = (wait(&arguments, &caller)?, Room::of(&arguments)?);
-    let program = arguments.text("program")?;
+    let (wait, room) = (wait(&arguments, &caller)?, caller.room(&arguments)?);
+    let mut more = arguments.object("launch")?;
+    // Whoever knows the debugger's own words says it there.
+    let said = more.remove("program").and_then(|program| program.as_str().map(str::to_owned));
+    let program = arguments.text("program")?.or(said);
     let configuration = arguments.text("configuration")?;
-    if program.is_none() && configuration.is_none() {
+    if program.is_none() && configuration.is_none() && !more.contains_key("module") {
         return Err(Failure::new("`program` is missing").next(
             "Name a script, a source file, an executable or a project's folder, or a `configuration`.",
         ));
     }
     let cwd = folder(door, &arguments)?;
+    let folders = [cwd.as_path(), &door.setup.cwd];
     let env = arguments.object("env")?.into_iter();
     let env =
         env.map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     let launch = Launch {
-        program: program.clone(),
+        program,
         language: language(&arguments)?,
         args: arguments.texts("args")?,
         cwd: cwd.clone(),
         env: env.collect(),
         configuration,
-        more: arguments.object("launch")?,
+        more,
     };
-    let own_file = program.map(|program| cwd.join(program));
-    let breakpoints = first_breakpoints(&arguments, &cwd, own_file)?;
-    breakpoints.all.iter().try_for_each(|breakpoint| missing(&breakpoint.place))?;
+    let breakpoints = first_wishes(&arguments, &folders, launch.own_file().as_deref())?;
+    breakpoints.iter().try_for_each(|wish| missing(&wish.place, &folders))?;
+    let breakpoints = Breakpoints::of(breakpoints);
     let exceptions = match arguments.has("exceptions") {
         true => Some(arguments.texts("exceptions")?),
         false => None,
     };
-    let wishes = Wishes { breakpoints, stop_on_entry: arguments.flag("stop_on_entry")?, exceptions };
+    let wishes = Wishes { breakpoints, stop_on_entry: arguments.choice("stop_on_entry")?, exceptions };
     let session = door.begin(Wanted::Launch(launch), wishes).await?;
     let mut reply = first_stop(&session, &wait, room, &caller).await?;
     door.others(&session).iter().for_each(|others| reply.add(others));
@@ -80,30 +82,28 @@ pub fn language(arguments: &Arguments) -> Result<Option<String>, Failure> {
     Ok(Some(known.unwrap_or(said)))
 }
 
-pub fn folder(door: &Door, arguments: &Arguments) -> Result<PathBuf, Failure> {
+fn folder(door: &Door, arguments: &Arguments) -> Result<PathBuf, Failure> {
     let Some(cwd) = arguments.text("cwd")? else { return Ok(door.setup.cwd.clone()) };
     let cwd = door.setup.cwd.join(cwd);
     match cwd.is_dir() {
         true => Ok(cwd),
-        false => Err(Failure::new(format!("`cwd` is {}, which is no folder", cwd.display()))),
+        false => Err(Failure::new(format!("`cwd` is {}, which is no folder", cwd.display()))
+            .next(format!("Name one that is there; others are below {}.", door.setup.cwd.display()))),
     }
 }
 
 /// The breakpoints of a start, as they are given with it.
-pub fn first_breakpoints(
+pub fn first_wishes(
     arguments: &Arguments,
-    cwd: &std::path::Path,
-    own_file: Option<PathBuf>,
-) -> Result<Breakpoints, Failure> {
-    let mut breakpoints = Breakpoints::default();
-    for given in arguments.list("breakpoints")? {
-        breakpoints.add(resolve(&one_breakpoint(given)?, cwd, own_file.clone())?);
-    }
-    Ok(breakpoints)
+    folders: &[&Path],
+    own_file: Option<&Path>,
+) -> Result<Vec<Wish>, Failure> {
+    let one = |given| resolve(&one_breakpoint(given)?, folders, own_file.map(Path::to_owned));
+    arguments.list("breakpoints")?.into_iter().map(one).collect()
 }
 
 /// An object, or `file:line`, a line or a function as a text.
-fn one_breakpoint(given: serde_json::Value) -> Result<Arguments, Failure> {
+pub fn one_breakpoint(given: serde_json::Value) -> Result<Arguments, Failure> {
     let members = match given {
         serde_json::Value::Object(members) => members,
         serde_json::Value::Number(line) => [("line".to_owned(), line.into())].into_iter().collect(),
@@ -128,87 +128,21 @@ async fn first_stop(
     room: Room,
     caller: &Caller,
 ) -> Result<Reply, Failure> {
-    let came = reporting(session, caller, session.next_stop(Awaited::Behind(0), wait)).await;
-    first_answer(session, came, room).await
-}
-
-/// An answer that says of the first breakpoints, too, what became of them.
-pub async fn first_answer(session: &Arc<Session>, came: Came, room: Room) -> Result<Reply, Failure> {
-    let mut reply = answer(session, came, room).await?;
-    add_breakpoints(session, &mut reply).await;
-    Ok(reply)
-}
-
-/// Tells the caller how far the session is, as long as this is awaited.
-pub async fn reporting<T>(session: &Arc<Session>, caller: &Caller, awaited: impl Future<Output = T>) -> T {
-    // It ends with the set, also if nobody waits any more.
-    let mut reporting = JoinSet::new();
-    if let Some(progress) = caller.progress.clone() {
-        reporting.spawn(report(session.clone(), progress));
-    }
-    awaited.await
-}
-
-/// What came of waiting, as an answer.
-pub async fn answer(session: &Arc<Session>, came: Came, room: Room) -> Result<Reply, Failure> {
-    let mut reply = match came {
-        Came::Stopped(stop) => session.stopped(&stop, room).await?,
-        Came::Nothing => session.goes_on(room),
-        Came::GivenUp => return Err(Failure::new("the call was cancelled")),
-        Came::Over => {
-            let mut reply = session.goes_on(room);
-            reply.is_error = matches!(session.seen().phase, Phase::Failed(_));
-            reply
-        }
-    };
-    let mut rests = session.rests.lock().unwrap_or_else(PoisonError::into_inner);
-    session.seen().captured.show(&mut reply, room.percent(50), |rest| rests.keep(rest));
-    drop(rests);
-    Ok(reply)
-}
-
-/// Says which of the first breakpoints are not where they were wanted.
-async fn add_breakpoints(session: &Arc<Session>, reply: &mut Reply) {
-    // While they are being set, nothing is known of them, and whoever waits for nothing does not wait for that.
-    let Ok(mut breakpoints) = session.breakpoints.try_lock() else { return };
-    if breakpoints.all.is_empty() || session.learn(&mut breakpoints).await.is_err() {
-        return;
-    }
-    let data: Vec<_> = breakpoints.all.iter().map(|breakpoint| breakpoint.data()).collect();
-    for breakpoint in breakpoints.all.iter().filter(|breakpoint| breakpoint.truth.state != "verified") {
-        reply.add(&breakpoint.describe());
-    }
-    reply.put("breakpoints", data);
-}
-
-/// Tells the caller what is being done, whenever that changes.
-async fn report(session: Arc<Session>, progress: Arc<dyn Fn(String) + Send + Sync>) {
-    let mut told = String::new();
-    loop {
-        let hour = Instant::now() + Duration::from_secs(3600);
-        let news = |seen: &mut Seen| {
-            let words = match &seen.phase {
-                Phase::Starting => seen.progress.clone().unwrap_or_else(|| "starting".to_owned()),
-                Phase::Live => "running".to_owned(),
-                Phase::Failed(_) | Phase::Ended => return None,
-            };
-            (words != told).then_some(words)
-        };
-        let Some(words) = session.watched.wait_for(hour, news).await else { return };
-        progress(words.clone());
-        told = words;
-    }
+    let came = reporting(session, caller, session.next_stop(Awaited::Behind(Epoch::default()), wait)).await;
+    first_answer(session, came, room, wait).await
 }
 
 pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
-    let (wait, room) = (wait(&arguments, &caller)?, Room::of(&arguments)?);
+    let (wait, room) = (wait(&arguments, &caller)?, caller.room(&arguments)?);
     if session.seen().is_over() {
         if let Wanted::Join(_) = session.wanted {
             return Err(Failure::new(format!("session {} is over, and others had started it", session.id))
                 .next("debugger_start starts the program."));
         }
-        let breakpoints = session.breakpoints.lock().await.again();
+        let mut breakpoints = session.breakpoints.lock().await.again();
+        // Those that were only there to run to were of that run.
+        breakpoints.all.retain(|breakpoint| !session.seen().running_to.contains(&breakpoint.number));
         let (stop_on_entry, exceptions) = (session.stop_on_entry, session.exceptions());
         let wishes = Wishes { breakpoints, stop_on_entry, exceptions };
         let new = door.begin(session.wanted.clone(), wishes).await?;
@@ -217,22 +151,19 @@ pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Resul
         reply.add(&format!("(session {} was over; this is {})", session.id, new.id));
         return Ok(reply);
     }
-    let before = session.seen().epoch;
     session.breakpoints.lock().await.find_again();
     session.set_all().await;
-    let begins = session.watched.change(|seen| {
-        let begins = !seen.is_over();
-        if begins {
-            seen.restarts();
-            seen.captured.begin_anew();
-            seen.hits.clear();
+    let before = session.watched.change(|seen| {
+        if seen.is_over() {
+            return None;
         }
-        begins
+        seen.restarts();
+        Some(seen.threads.epoch())
     });
-    if !begins {
-        return Err(Failure::new(format!("session {} has just ended", session.id))
-            .next("debugger_restart once more begins a new one."));
-    }
+    let before = before.ok_or_else(|| {
+        Failure::new(format!("session {} has just ended", session.id))
+            .next("debugger_restart once more begins a new one.")
+    })?;
     // It may be built anew, for longer than anybody waits here.
     let again = tokio::spawn(run_again(session.clone(), before));
     let came = reporting(&session, &caller, async {
@@ -246,7 +177,7 @@ pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Resul
             came = next() => Ok(came),
         }
     });
-    answer(&session, came.await?, room).await
+    answer(&session, came.await?, room, &wait).await
 }
 
 async fn run_again(session: Arc<Session>, before: Epoch) -> Result<(), Failure> {
@@ -255,13 +186,11 @@ async fn run_again(session: Arc<Session>, before: Epoch) -> Result<(), Failure> 
         Err(failure) => Err(failure),
     };
     session.watched.change(|seen| {
-        if seen.phase == Phase::Starting {
-            seen.phase = Phase::Live;
-        }
+        seen.life.restarted();
         match &answer {
             Ok(_) => seen.restarted(before),
             // Whoever asked for it may have had its answer.
-            Err(failure) => seen.output.push(&format!("the restart failed: {}\n", failure.what)),
+            Err(failure) => seen.journal.output.push(&format!("the restart failed: {}\n", failure.what)),
         }
     });
     answer.map(drop)

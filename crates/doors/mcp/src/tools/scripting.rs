@@ -1,35 +1,31 @@
 //! Several calls as one, some of them repeated: what would take ten turns is a table in one answer.
 
-use breakroom_client::model;
 use serde_json::{Value, json};
 
-use super::{TOOLS, Tool};
+use super::{TOOLS, Tool, Waits};
 use crate::arguments::Arguments;
 use crate::budget::line;
-use crate::door::{Caller, Door};
+use crate::door::{Caller, Door, show_captured};
 use crate::failure::Failure;
-use crate::reply::Reply;
+use crate::reply::{Evaluated, Reply, State, StopTold};
 
 const MOST_STEPS: usize = 50;
 const MOST_ROUNDS: u64 = 100;
 const LONGEST_CELL: usize = 160;
 
-/// What comes behind one of these means the stop that it waits for.
-const WAITING: [&str; 7] = [
-    "debugger_start",
-    "debugger_attach",
-    "debugger_continue",
-    "debugger_step",
-    "debugger_pause",
-    "debugger_wait",
-    "debugger_restart",
-];
+/// These begin a session. A round that begins behind them goes on with it.
+const BEGINNING: [&str; 2] = ["debugger_start", "debugger_attach"];
+
+/// What is captured is not there any more behind these.
+const FORGETTING: [&str; 3] = ["debugger_stop", "debugger_restart", "debugger_breakpoints"];
 
 /// One line of the table.
 struct Row {
     round: u64,
     tool: String,
     said: String,
+    /// What was asked to be seen: the lines behind the first.
+    details: String,
 }
 
 pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
@@ -37,14 +33,19 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
     if steps.is_empty() || steps.len() > MOST_STEPS {
         return Err(Failure::new(format!("`steps` has {}; it can have 1 to {MOST_STEPS}", steps.len())));
     }
-    let steps = steps.iter().map(step).collect::<Result<Vec<_>, _>>()?;
+    let read = |(at, given): (usize, &Value)| {
+        step(given)
+            .map_err(|failure| Failure { what: format!("step {}: {}", at + 1, failure.what), ..failure })
+    };
+    let steps = steps.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
     let rounds = arguments.count("repeat", 1, MOST_ROUNDS)?.max(1);
-    let from = arguments.count("from", 1, MOST_STEPS as u64)?.max(1) as usize - 1;
-    let deadline = super::wait(&arguments, &caller)?.deadline;
+    let from = first_repeated(&arguments, &steps)?;
+    let (deadline, room) = (super::wait(&arguments, &caller)?.deadline, caller.room(&arguments)?);
     let mut session_id = arguments.text("session_id")?;
     let mut rows: Vec<Row> = Vec::new();
     let mut last = Reply::default();
-    let mut gathered = Gathered::default();
+    let mut output = String::new();
+    let mut captured = Reply::default();
     let mut cut_short = None;
     'rounds: for round in 1..=rounds {
         for (tool, given) in steps.iter().skip(if round == 1 { 0 } else { from }) {
@@ -57,33 +58,42 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
                 cut_short = Some("the time was over (wait_ms)");
                 break 'rounds;
             }
-            let left = u64::try_from(left.as_millis()).unwrap_or(0);
-            given.put("wait_ms", given.count("wait_ms", left, left)?.into());
+            if tool.waits != Waits::Never {
+                let left = u64::try_from(left.as_millis()).unwrap_or(0);
+                given.put("wait_ms", given.count("wait_ms", left, left)?.into());
+            }
             // It may be forgotten behind the step, and its secrets with it.
             let before = session_id.as_deref().and_then(|id| door.find(id));
+            if let Some(session) = before.as_ref().filter(|_| FORGETTING.contains(&tool.name)) {
+                show_captured(session, &mut captured, room);
+            }
             let env = given.get("env").cloned().unwrap_or_default();
             last = (tool.run)(door, given, caller.clone())
                 .await
-                .unwrap_or_else(|failure| Reply::failed(&super::advised(tool, failure)));
-            let named = last.data.get("session_id").and_then(Value::as_str).and_then(|id| door.find(id));
-            last = last.redacted(&door.secrets(named.or(before).as_deref()).and_those_in(&env));
-            if let Some(id) = last.data.get("session_id").and_then(Value::as_str) {
-                session_id = Some(id.to_owned());
+                .unwrap_or_else(|failure| Reply::failed(super::advised(tool, failure)));
+            let named = last.session.as_deref().and_then(|id| door.find(id));
+            let secrets = door.secrets(named.or(before).as_deref()).apart();
+            secrets.learn_from(&env);
+            last = last.redacted(&secrets);
+            session_id = last.session.clone().or(session_id);
+            // A failure is shown as a whole.
+            if !last.is_error {
+                output.push_str(&last.printed);
             }
-            gathered.add(&last);
             rows.push(Row {
                 round,
                 tool: tool.name.trim_start_matches("debugger_").to_owned(),
                 said: in_brief(&last),
+                details: details(tool, &last),
             });
-            let state = last.data.get("state").and_then(Value::as_str).unwrap_or_default();
             // An expression that means nothing here may mean something at the next stop.
             let is_in_vain = last.is_error && !matches!(tool.name, "debugger_evaluate" | "debugger_inspect");
-            if is_in_vain || matches!(state, "ended" | "failed") {
+            if is_in_vain || matches!(last.state, Some(State::Ended | State::Failed)) {
                 cut_short = Some(if is_in_vain { "this step failed" } else { "the program is over" });
                 break 'rounds;
             }
-            if WAITING.contains(&tool.name) && matches!(state, "running" | "starting") {
+            let has_stopped = !matches!(last.state, Some(State::Running | State::Starting));
+            if tool.waits == Waits::ForStop && !has_stopped {
                 cut_short = Some("it has not stopped in time (wait_ms)");
                 break 'rounds;
             }
@@ -91,123 +101,196 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
     }
     let planned = steps.len() + (rounds as usize - 1) * steps.len().saturating_sub(from);
     let left_out = planned.saturating_sub(rows.len());
-    let mut reply = table(rows, &last, session_id, gathered);
+    let mut reply = table(rows, &last, session_id, output);
+    reply.add_captured(captured);
     if let Some(why) = cut_short.filter(|_| left_out > 0) {
-        reply.add(&format!("({left_out} steps were left out: {why})"));
+        let steps = if left_out == 1 { "step was" } else { "steps were" };
+        reply.add(&format!("({left_out} {steps} left out: {why})"));
     }
     Ok(reply)
 }
 
-/// What every step showed once, and no later answer would show again.
-#[derive(Default)]
-struct Gathered {
-    output: String,
-    captured: Vec<Value>,
-}
-
-impl Gathered {
-    fn add(&mut self, reply: &Reply) {
-        // A failure is shown as a whole, and what was inspected is no news.
-        let is_of_a_stop = reply.data.contains_key("epoch") && !reply.is_error;
-        let output = reply.data.get("output").and_then(Value::as_str).filter(|_| is_of_a_stop);
-        self.output.push_str(output.unwrap_or_default());
-        let captured = reply.data.get("captured").and_then(Value::as_array);
-        self.captured.extend(captured.into_iter().flatten().cloned());
-    }
-
-    fn show(self, reply: &mut Reply) {
-        if !self.captured.is_empty() {
-            reply.add(&format!("captured {} hits:", self.captured.len()));
-            self.captured.iter().for_each(|row| reply.add(&in_table(row)));
-            reply.put("captured", self.captured);
+/// Which step each round but the first begins with: the one that was named, or the first behind those that begin a session.
+fn first_repeated(arguments: &Arguments, steps: &[(&Tool, Arguments)]) -> Result<usize, Failure> {
+    let begins = |(tool, _): &(&Tool, Arguments)| BEGINNING.contains(&tool.name);
+    let behind = steps.iter().rposition(begins).map_or(0, |at| at + 1);
+    let usual = if behind < steps.len() { behind } else { 0 };
+    match arguments.count("from", usual as u64 + 1, u64::MAX)? {
+        0 => Ok(0),
+        from if from > steps.len() as u64 => {
+            let text = format!("`from` is {from}, and the last step is {}", steps.len());
+            Err(Failure::new(text).next("The first step is 1."))
         }
-        if !self.output.is_empty() {
-            reply.add("output:");
-            reply.add(self.output.trim_end_matches('\n'));
-            reply.put("output", self.output);
-        }
+        from => Ok(from as usize - 1),
     }
-}
-
-/// A captured hit, on one line.
-fn in_table(row: &Value) -> String {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let values = row["values"].as_object().into_iter().flatten();
-    let values: Vec<_> = values.map(|(name, value)| format!("{name} = {}", text(value))).collect();
-    format!("  {} {} | hit {} | {}", row["breakpoint"], text(&row["place"]), row["hit"], values.join(" | "))
 }
 
 /// How a step names its tool.
 const NAMED: [&str; 4] = ["tool", "do", "action", "name"];
+/// Where models put the arguments of a step, if not beside its tool.
+const INSIDE: [&str; 4] = ["arguments", "args", "params", "input"];
 
-/// The tool and the arguments of one step. The tool's name may be without its beginning.
+/// The tool and the arguments of one step. The tool's name may be without its beginning, stand alone, or be the only key.
 fn step(given: &Value) -> Result<(&'static Tool, Arguments), Failure> {
+    if let Some(name) = given.as_str() {
+        return Ok((tool(name)?, Arguments::default()));
+    }
     let members =
-        given.as_object().ok_or_else(|| Failure::new(format!("a step is {given}, which is no object")))?;
-    let named = NAMED.iter().find_map(|key| Some((*key, members.get(*key)?.as_str()?)));
-    let (key, named) = named.ok_or_else(|| {
-        Failure::new(format!("the step {given} names no `tool`")).next("Such as {\"tool\": \"continue\"}.")
-    })?;
+        given.as_object().ok_or_else(|| Failure::new(format!("{given} is no object")).next(LIKE_THIS))?;
+    let mut members = members.clone();
+    let named = NAMED.iter().find_map(|key| Some((*key, members.get(*key)?.as_str()?.to_owned())));
+    let tool = match (named, members.iter().next()) {
+        (Some((key, name)), _) => {
+            let tool = tool(&name)?;
+            members.remove(key);
+            tool
+        }
+        (None, Some((name, Value::Object(inside)))) if members.len() == 1 => {
+            let tool = tool(name)?;
+            members = inside.clone();
+            tool
+        }
+        (None, _) => {
+            return Err(Failure::new(format!("{given} names no `tool`")).next(LIKE_THIS));
+        }
+    };
+    for key in INSIDE {
+        if let Some(Value::Object(inside)) = members.get(key).cloned() {
+            members.remove(key);
+            members.extend(inside);
+        }
+    }
+    Ok((tool, super::read(tool, members)?))
+}
+
+const LIKE_THIS: &str = "A step is like {\"tool\": \"continue\"}, with the arguments of that tool beside it.";
+
+fn tool(named: &str) -> Result<&'static Tool, Failure> {
     let short = named.trim_start_matches("debugger_");
     let name = |tool: &Tool| tool.name.trim_start_matches("debugger_");
     let can_be_a_step = |tool: &&Tool| name(tool) != "script";
-    let tool = TOOLS.iter().filter(can_be_a_step).find(|tool| name(tool) == short).ok_or_else(|| {
+    TOOLS.iter().filter(can_be_a_step).find(|tool| name(tool) == short).ok_or_else(|| {
         let names: Vec<&str> = TOOLS.iter().filter(can_be_a_step).map(name).collect();
         Failure::new(format!("there is no tool `{named}` for a step"))
             .next(format!("There are {}.", names.join(", ")))
-    })?;
-    let mut members = members.clone();
-    members.remove(key);
-    Ok((tool, super::read(tool, members)?))
+    })
+}
+
+/// What is looked at is the answer; what comes of a stop is looked at by the steps behind it.
+fn details(tool: &Tool, reply: &Reply) -> String {
+    const LOOKING: [&str; 3] = ["debugger_inspect", "debugger_breakpoints", "debugger_get_session"];
+    let is_shown = LOOKING.contains(&tool.name) && !reply.is_error;
+    let lines = reply.text.lines().skip(1).filter(|_| is_shown);
+    lines.map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// What a call said, on one line.
 fn in_brief(reply: &Reply) -> String {
-    let data = &reply.data;
-    let word = |key: &str| {
-        data.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    };
+    let first = || line(reply.text.lines().next().unwrap_or_default(), LONGEST_CELL);
     if reply.is_error {
-        return format!("failed: {}", line(reply.text.lines().next().unwrap_or_default(), LONGEST_CELL));
+        return format!("failed: {}", first());
     }
-    if let Some(results) = data.get("results").and_then(Value::as_array) {
-        let one = |result: &Value| {
-            let value = result["result"].as_str().or(result["error"].as_str()).unwrap_or_default();
-            format!("{} = {}", model::text(&result["expression"]), line(value, LONGEST_CELL))
+    if !reply.results.is_empty() {
+        let one = |Evaluated { expression, result }: &Evaluated| match result {
+            Ok((value, _)) => format!("{expression} = {}", line(value, LONGEST_CELL)),
+            Err(why) => format!("{expression} failed: {}", line(why, LONGEST_CELL)),
         };
-        return results.iter().map(one).collect::<Vec<_>>().join(" | ");
+        return reply.results.iter().map(one).collect::<Vec<_>>().join(" | ");
     }
-    match (word("function"), word("line"), word("state").as_deref()) {
-        (Some(function), Some(at), Some("paused")) => {
-            let file = word("file").unwrap_or_default();
-            let reason = word("reason").unwrap_or_default();
-            format!("{reason}: {function} at {}:{at}", model::file_name(&file))
-        }
-        _ => line(reply.text.lines().next().unwrap_or_default(), LONGEST_CELL),
-    }
+    let stop = reply.stop.as_ref().filter(|_| reply.state == Some(State::Paused));
+    stop.and_then(StopTold::brief).unwrap_or_else(first)
 }
 
-fn table(rows: Vec<Row>, last: &Reply, session_id: Option<String>, gathered: Gathered) -> Reply {
-    let mut reply = Reply::new("round | step | result", json!({}));
-    rows.iter().for_each(|row| reply.add(&format!("{} | {} | {}", row.round, row.tool, row.said)));
-    let data = rows.iter().map(|row| json!({"round": row.round, "step": row.tool, "result": row.said}));
-    reply.put("rows", data.collect::<Vec<Value>>());
-    for key in ["state", "epoch", "exit_code"] {
-        if let Some(value) = last.data.get(key) {
-            reply.put(key, value.clone());
+/// Which session it is, and how the last step left it: the next call is about that.
+fn now(id: &str, last: &Reply) -> String {
+    let state = last.state.map(|state| format!(" · {state}"));
+    let epoch = last.epoch.map(|epoch| format!(" · epoch {epoch}"));
+    format!("session {id}{}{}", state.unwrap_or_default(), epoch.unwrap_or_default())
+}
+
+fn table(rows: Vec<Row>, last: &Reply, session_id: Option<String>, output: String) -> Reply {
+    let mut reply = Reply::new("round | step | result");
+    for row in &rows {
+        reply.add(&format!("{} | {} | {}", row.round, row.tool, row.said));
+        if !row.details.is_empty() {
+            reply.add(&row.details);
         }
     }
-    if let Some(id) = session_id {
-        reply.put("session_id", id);
-    }
+    let data = rows.iter().map(|row| match row.details.is_empty() {
+        true => json!({"round": row.round, "step": row.tool, "result": row.said}),
+        false => json!({"round": row.round, "step": row.tool, "result": row.said, "details": row.details}),
+    });
+    reply.put("rows", data.collect::<Vec<Value>>());
+    (reply.state, reply.epoch, reply.exit_code) = (last.state, last.epoch, last.exit_code);
     if last.is_error {
-        reply.add(&last.text);
+        reply.is_error = true;
+        reply.failure = last.failure.clone();
+        // Its row has the sentence, if that is short.
+        let (sentence, rest) = last.text.split_once('\n').unwrap_or((&last.text, ""));
+        reply.add(if sentence.chars().count() > LONGEST_CELL { &last.text } else { rest });
     }
-    gathered.show(&mut reply);
-    reply.is_error = last.is_error;
-    if let Some(next) = last.data.get("next").and_then(Value::as_str).filter(|_| last.is_error) {
-        reply.add(&format!("Next: {next}"));
-        reply.put("next", next);
+    if !output.is_empty() {
+        reply.add("output:");
+        reply.add(output.trim_end_matches('\n'));
+        reply.printed = output;
     }
+    if let Some(id) = &session_id {
+        reply.add(&now(id, last));
+    }
+    reply.session = session_id;
     reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(given: Value) -> Result<(&'static str, String), String> {
+        let shown = |arguments: Arguments| arguments.text("kind").ok().flatten().unwrap_or_default();
+        step(&given).map(|(tool, arguments)| (tool.name, shown(arguments))).map_err(|failure| failure.text())
+    }
+
+    #[test]
+    fn a_step_is_understood_as_models_write_it() {
+        let over = Ok(("debugger_step", "over".to_owned()));
+        for given in [
+            json!({"tool": "step", "kind": "over"}),
+            json!({"tool": "debugger_step", "arguments": {"kind": "over"}}),
+            json!({"name": "step", "args": {"kind": "over"}}),
+            json!({"step": {"kind": "over"}}),
+        ] {
+            assert_eq!(read(given.clone()), over, "{given}");
+        }
+        assert_eq!(read(json!("continue")), Ok(("debugger_continue", String::new())));
+        for (given, says) in [
+            (json!({"kind": "over"}), "names no `tool`"),
+            (json!(3), "3 is no object"),
+            (json!({"tool": "script"}), "There are start, "),
+            (json!({"run": {}}), "there is no tool `run`"),
+            (json!({"tool": "step", "args": ["over"]}), "`args`"),
+        ] {
+            let failure = read(given).unwrap_err();
+            assert!(failure.contains(says) && failure.contains("Next: "), "{failure}");
+        }
+        let args = step(&json!({"tool": "start", "args": ["-v"]})).map(|(_, given)| given.texts("args"));
+        assert_eq!(args.ok(), Some(Ok(vec!["-v".to_owned()])), "a list is the program's");
+    }
+
+    #[test]
+    fn rounds_go_on_behind_the_beginning_unless_they_are_told_where() {
+        let first = |steps: &[&str], from: Value| {
+            let steps: Vec<_> = steps.iter().map(|name| step(&json!(name)).unwrap()).collect();
+            let mut arguments = Arguments::default();
+            arguments.put("from", from);
+            first_repeated(&arguments, &steps).map_err(|failure| failure.what)
+        };
+        assert_eq!(first(&["start", "evaluate", "continue"], json!("")), Ok(1));
+        assert_eq!(first(&["evaluate", "continue"], json!("")), Ok(0));
+        assert_eq!(first(&["stop", "start"], json!("")), Ok(0));
+        assert_eq!(first(&["start", "evaluate"], json!(1)), Ok(0));
+        assert_eq!(
+            first(&["start", "evaluate"], json!("3")),
+            Err("`from` is 3, and the last step is 2".to_owned())
+        );
+    }
 }

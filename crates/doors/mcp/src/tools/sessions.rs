@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use breakroom_client::model;
+use breakroom_client::{Request, model};
 use serde_json::{Value, json};
 
 use crate::Wanted;
 use crate::arguments::Arguments;
+use crate::budget::Room;
 use crate::door::Door;
 use crate::failure::Failure;
-use crate::reply::Reply;
+use crate::reply::{Reply, State};
 use crate::session::{Session, code};
 
 pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
@@ -19,7 +20,7 @@ pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     }
     let mut reply = match door.session(&arguments) {
         Ok(session) => one(&session, &arguments).await?,
-        Err(_) => Reply::new("", json!({})),
+        Err(_) => Reply::default(),
     };
     let hub = door.setup.hub.clone();
     let listed = tokio::task::spawn_blocking(move || hub.sessions()).await;
@@ -28,7 +29,8 @@ pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     let listed = listed.unwrap_or_default();
     let ours = door.sessions();
     let mut all = Vec::new();
-    for session in &listed {
+    // One that is over is only still on its way out.
+    for session in listed.iter().filter(|session| session["state"] != "ended") {
         let id = model::text(&session["id"]);
         let yours = if ours.iter().any(|own| own.id == id) { "yours" } else { "debugger_attach joins it" };
         let clients = model::list(&session["clients"], |name| name.as_str().map(str::to_owned)).join(", ");
@@ -38,7 +40,7 @@ pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     }
     if let Some(unlisted) = unlisted {
         reply.add(&unlisted);
-    } else if listed.is_empty() {
+    } else if all.is_empty() {
         reply.add("there are no live sessions; debugger_start begins one");
     }
     reply.put("sessions", all);
@@ -46,14 +48,14 @@ pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
 }
 
 async fn one(session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Failure> {
-    if let Some(thread) = arguments.integer("thread_id")? {
+    if let Some(thread) = arguments.thread()? {
         session.standing(Some(thread))?;
         // Where all threads stand, any number would be one that does.
         if !session.threads().await?.contains(&thread) {
             return Err(Failure::new(format!("session {} has no thread {thread}", session.id))
                 .next("debugger_inspect with what=threads lists them."));
         }
-        session.seen().choose(thread);
+        session.seen().threads.choose(thread);
     }
     // One that is over is known by what was seen of it.
     let summary = session.summary().await.unwrap_or_default();
@@ -65,23 +67,25 @@ async fn one(session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Fai
         Wanted::Attach(attach) => attach.language.clone(),
         Wanted::Join(_) => None,
     };
-    let language = language.or_else(|| summary["engine"].as_str().map(str::to_owned)).unwrap_or_default();
-    let (state, epoch, exit_code, active) = {
+    let language = language.unwrap_or_else(|| session.engine.clone());
+    let (state, epoch, exit_code, active, ago) = {
         let seen = session.seen();
-        (seen.state(), seen.epoch, seen.exit_code, seen.active().map(|stop| stop.thread))
+        let ago = seen.life.ended_at().map(|at| at.elapsed());
+        let active = seen.threads.active().and_then(|stop| stop.thread.number());
+        (seen.state(), seen.threads.epoch(), seen.life.exit_code(), active, ago)
     };
-    let mut reply = Reply::new(
-        format!(
-            "session {} · {state}{} · {language} · {mode}, {} children · epoch {epoch}",
-            session.id,
-            code(exit_code).replace(" with", ","),
-            children.len()
-        ),
-        json!({
-            "id": session.id, "session_id": session.id, "language": language, "state": state, "mode": mode,
-            "childSessions": children.len(), "epoch": epoch, "active_thread": active, "exit_code": exit_code,
-        }),
+    let text = format!(
+        "session {} · {state}{}{} · {language} · {mode}, {} children · epoch {epoch}",
+        session.id,
+        code(exit_code).replace(" with", ","),
+        ago.map(|ago| format!(" {} s ago", ago.as_secs())).unwrap_or_default(),
+        children.len()
     );
+    let mut reply = Reply::about(&session.id, text).with(json!({
+        "id": session.id, "language": language, "mode": mode, "childSessions": children.len(),
+        "active_thread": active,
+    }));
+    (reply.state, reply.epoch, reply.exit_code) = (Some(state), Some(epoch), exit_code);
     for child in &children {
         let word = |key: &str| model::text(&child[key]);
         reply.add(&format!(
@@ -107,24 +111,39 @@ fn has_died(wanted: &Wanted) -> bool {
     is_process && matches!(state, None | Some("Z" | "X"))
 }
 
+/// Whether what was joined ends when this client leaves it: others started it, and none of them is there any more.
+async fn takes_along(session: &Session) -> bool {
+    if session.request != Request::Join {
+        return false;
+    }
+    let Ok(summary) = session.summary().await else { return false };
+    let count = |key: &str| summary[key].as_array().map_or(0, Vec::len);
+    let alone = count("clients").saturating_sub(count("observers")) <= 1;
+    alone && summary["outlives"] == Value::Bool(false)
+}
+
 pub async fn stop(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
     let was_over = session.seen().is_over();
+    let takes_along = !was_over && takes_along(&session).await;
     session.end().await?;
     door.forget(&session.id);
-    let exit_code = session.seen().exit_code;
+    let exit_code = session.seen().life.exit_code();
     let (done, state) = match (was_over, session.is_launched()) {
-        (true, _) => (format!("was over{}", code(exit_code)), "ended"),
+        (true, _) => (format!("was over{}", code(exit_code)), State::Ended),
         // The code would only say how the debugger ended it.
-        (false, true) => ("was ended by you".to_owned(), "ended"),
-        (false, false) if has_died(&session.wanted) => ("was left; its process has ended".to_owned(), "left"),
-        (false, false) => ("was left; the program goes on".to_owned(), "left"),
+        (false, true) => ("was ended by you".to_owned(), State::Ended),
+        (false, false) if takes_along => {
+            ("was ended with its program: nobody else was in it".to_owned(), State::Ended)
+        }
+        (false, false) if has_died(&session.wanted) => {
+            ("was left; its process has ended".to_owned(), State::Left)
+        }
+        (false, false) => ("was left; the program goes on".to_owned(), State::Left),
     };
-    let mut reply = Reply::new(
-        format!("session {} {done}", session.id),
-        json!({"session_id": session.id, "state": state}),
-    );
-    let output = session.new_output(1_000).text;
+    let mut reply = Reply::about(&session.id, format!("session {} {done}", session.id));
+    reply.state = Some(state);
+    let output = session.new_output(Room::of_each(1_000)).text;
     if !output.is_empty() {
         reply.add("output:");
         reply.add(output.trim_end_matches('\n'));
@@ -141,7 +160,7 @@ mod tests {
     fn a_process_has_died_also_before_its_parent_has_looked() {
         let attached = |to: &str| {
             let (to, cwd) = (to.to_owned(), std::path::PathBuf::from("/"));
-            Wanted::Attach(Attach { to, language: None, cwd, more: serde_json::Map::new() })
+            Wanted::Attach(Attach { to, language: None, file: None, cwd, more: serde_json::Map::new() })
         };
         let has_died = |pid: u32| super::has_died(&attached(&pid.to_string()));
         assert!(!has_died(std::process::id()));

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use breakroom_client::model;
+use breakroom_client::model::{self, Frame};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::launching::answer;
+use super::answering::answer;
 use crate::arguments::Arguments;
-use crate::budget::{Room, line};
+use crate::budget::line;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
 use crate::output::Cursor;
@@ -17,6 +17,8 @@ use crate::seen::{Awaited, Epoch, Seen};
 use crate::session::{Came, Session, Wait};
 
 const LONGEST_VALUE: usize = 400;
+/// How assignments begin: as the language has them, and for a console that takes LLDB's commands.
+const ASSIGNMENTS: [&str; 2] = ["", "expression -- "];
 /// Who has said nothing for so long has said it.
 const PAUSE_IN_SPEECH: Duration = Duration::from_millis(60);
 
@@ -24,7 +26,7 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
     let session = door.session(&arguments)?;
     let name = arguments.needed("name")?;
     let value = arguments.raw_text("value")?.ok_or_else(|| Failure::new("`value` is missing"))?;
-    let frame = session.frame_meant(arguments.integer("thread_id")?, arguments.integer("frame_id")?).await?;
+    let frame = session.frame_meant(arguments.thread()?, arguments.integer("frame_id")?).await?;
     let (can_set, can_set_expression) = {
         let seen = session.seen();
         (seen.can("supportsSetVariable"), seen.can("supportsSetExpression"))
@@ -35,36 +37,55 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
         false => None,
     };
     let new: Value = match holder {
-        Some(holder) => {
-            let arguments = json!({"variablesReference": holder.0, "name": name, "value": value});
-            session.link.request("setVariable", arguments).await?["value"].take()
+        Some((holder, own_name)) => {
+            let arguments = json!({"variablesReference": holder.0, "name": own_name, "value": value});
+            match session.link.request("setVariable", arguments).await {
+                Ok(mut body) => body["value"].take(),
+                // codelldb lists elements and sets fields only.
+                Err(refused) if own_name != name => {
+                    assign(&session, &frame, &name, &value).await.map_err(|_| refused)?
+                }
+                Err(refused) => return Err(refused),
+            }
         }
         None if can_set_expression => {
             let arguments = json!({"expression": name, "value": value, "frameId": frame.id.0});
             session.link.request("setExpression", arguments).await?["value"].take()
         }
         None => {
-            let assigned = session.evaluate(&frame, &format!("{name} = {value}"), "repl").await;
+            let assigned = assign(&session, &frame, &name, &value).await;
             assigned.map_err(|failure| {
-                let what =
-                    format!("this debugger sets no variables, and did not take `{name} = {value}` either");
+                let why = match can_set {
+                    true => format!("{name} was not found"),
+                    false => "this debugger sets no variables".to_owned(),
+                };
+                let what = format!("{why}, and it did not take `{name} = {value}` either");
                 Failure::new(format!("{what}: {}", failure.what))
                     .next("debugger_evaluate, if the language has another way to change it.")
-            })?;
-            Value::Null
+            })?
         }
     };
     let shown = Some(model::text(&new)).filter(|text| !text.is_empty()).unwrap_or(value);
     let shown = line(&shown, LONGEST_VALUE);
-    Ok(Reply::new(
-        format!("{name} = {shown}"),
-        json!({"session_id": session.id, "name": name, "value": shown}),
-    ))
+    let reply = Reply::about(&session.id, format!("{name} = {shown}"));
+    Ok(reply.with(json!({"name": name, "value": shown})))
+}
+
+/// Has the debugger's console assign, by the first form that it understands. What is there then is not told.
+async fn assign(session: &Session, frame: &Frame, name: &str, value: &str) -> Result<Value, Failure> {
+    let mut refused = None;
+    for beginning in ASSIGNMENTS {
+        match session.evaluate(frame, &format!("{beginning}{name} = {value}"), "repl").await {
+            Ok(_) => return Ok(Value::Null),
+            Err(failure) => refused = refused.or(Some(failure)),
+        }
+    }
+    refused.map_or(Ok(Value::Null), Err)
 }
 
 pub async fn input(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
-    let (wait, room) = (super::wait(&arguments, &caller)?, Room::of(&arguments)?);
+    let (wait, room) = (super::wait(&arguments, &caller)?, caller.room(&arguments)?);
     let text = arguments.raw_text("text")?.unwrap_or_default();
     let end = arguments.flag("end")?;
     if text.is_empty() && !end {
@@ -77,16 +98,16 @@ pub async fn input(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     }
     let (epoch, printed) = {
         let seen = session.seen();
-        (seen.epoch, seen.output.end())
+        (seen.threads.epoch(), seen.journal.output.end())
     };
     session.link.request("breakroom/input", request).await?;
     let is_whole = end || text.ends_with('\n');
     // Whoever stands reads nothing, and half a line is not read either.
-    let came = match is_whole && session.seen().stops.is_empty() {
+    let came = match is_whole && session.seen().threads.stops().is_empty() {
         true => heard(&session, epoch, printed, &wait).await,
         false => Came::Nothing,
     };
-    let mut reply = answer(&session, came, room).await?;
+    let mut reply = answer(&session, came, room, &wait).await?;
     let ended = if end { ", and its input ends" } else { "" };
     reply.text = format!("{} bytes were written{ended}\n{}", text.len(), reply.text);
     if !is_whole {
@@ -98,7 +119,8 @@ pub async fn input(door: &Door, arguments: Arguments, caller: Caller) -> Result<
 /// What becomes of a program that was given something to read: a stop, the end, or something that it prints.
 async fn heard(session: &Session, epoch: Epoch, printed: Cursor, wait: &Wait) -> Came {
     let begins = |seen: &mut Seen| {
-        (seen.epoch > epoch || seen.is_over() || seen.output.end() > printed).then(|| seen.output.end())
+        (seen.threads.epoch() > epoch || seen.is_over() || seen.journal.output.end() > printed)
+            .then(|| seen.journal.output.end())
     };
     let mut printed = match session.watched.wait_for(wait.deadline, begins).await {
         Some(printed) => printed,
@@ -108,8 +130,9 @@ async fn heard(session: &Session, epoch: Epoch, printed: Cursor, wait: &Wait) ->
     loop {
         let soon = (Instant::now() + PAUSE_IN_SPEECH).min(wait.deadline);
         let more = |seen: &mut Seen| {
-            let is_more = seen.epoch > epoch || seen.is_over() || seen.output.end() > printed;
-            is_more.then(|| (seen.epoch > epoch || seen.is_over(), seen.output.end()))
+            let is_more =
+                seen.threads.epoch() > epoch || seen.is_over() || seen.journal.output.end() > printed;
+            is_more.then(|| (seen.threads.epoch() > epoch || seen.is_over(), seen.journal.output.end()))
         };
         match session.watched.wait_for(soon, more).await {
             Some((true, _)) => return session.next_stop(Awaited::Behind(epoch), wait).await,

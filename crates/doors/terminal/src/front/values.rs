@@ -317,10 +317,11 @@ fn tells_little(value: &str) -> bool {
 }
 
 /// The number in `size=3`, if that is all, or behind the place of what is referred to: `0x7ffe size=3`. For gdb it is a
-/// `std::vector of length 3, capacity 4`.
+/// `std::vector of length 3, capacity 4`, with the first elements behind it.
 fn size(value: &str) -> Option<(&str, usize)> {
     if let Some(vector) = value.strip_prefix("std::vector of length ") {
-        let (length, capacity) = vector.split_once(", capacity ")?;
+        let (length, rest) = vector.split_once(", capacity ")?;
+        let capacity = rest.split_once(" = {").map_or(rest, |(capacity, _)| capacity);
         capacity.parse::<usize>().ok()?;
         return Some(("", length.parse().ok()?));
     }
@@ -340,6 +341,7 @@ mod tests {
             ("0x7ffe size=3", Some(("0x7ffe ", 3))),
             ("size=3 of", None),
             ("std::vector of length 3, capacity 4", Some(("", 3))),
+            ("std::vector of length 3, capacity 4 = {1, 2, 3}", Some(("", 3))),
             ("std::vector of length 3, capacity 4 or so", None),
             ("its size=3", None),
             ("0x7ffe of size=3", None),

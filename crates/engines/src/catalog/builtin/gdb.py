@@ -107,7 +107,41 @@ def reader_of_containers():
             finally:
                 gdb.current_objfile = current
     return (lambda: None) if gdb.PYTHONDIR.startswith("/usr/share/gdb/") else read
+# What says how a value is to be read may say nothing of the value itself, or only what it is. gdb would show the word None for
+# a pair, and of a list how long it is.
+def tell_contents():
+    import gdb
+    import gdb.dap.varref as varref
+    plain = varref.VariableReference.to_object
+    limits = {"max_elements": 10, "max_depth": 3, "max_characters": 100}
+    def told(self):
+        shown = plain(self)
+        # What has no reader is shown by gdb's own, which tells what there is to be told.
+        if self.has_children() and gdb.default_visualizer(self._value) is not None:
+            try:
+                shown[self._result_name] = self._value.format_string(**limits)
+            except gdb.error:
+                if self._printer.to_string() is None:
+                    shown[self._result_name] = "..."
+        return shown
+    varref.VariableReference.to_object = told
+# Of a text it would tell 200 letters. Before 14 the number is that of all elements, of which nobody wants so many.
+def tell_texts():
+    import gdb
+    try:
+        gdb.execute("set print characters 40000", to_string=True)
+    except gdb.error:
+        pass
+# It writes to the program's own pipe, and ends a line with a second write: what it says of threads, of children and of the
+# end, which the protocol tells anyway, would stand in the midst of what the program prints.
+def tell_only_output():
+    import gdb
+    for events in ("thread-events", "inferior-events"):
+        gdb.execute("set print " + events + " off", to_string=True)
 try:
+    tell_only_output()
+    tell_texts()
+    tell_contents()
     tell(reader_of_containers())
     make_quietly()
 except (ImportError, AttributeError, KeyError):

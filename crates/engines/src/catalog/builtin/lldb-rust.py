@@ -1,7 +1,7 @@
 # Reads the strings and lists of a Rust program as its compiler knows how to; one of another language is left alone.
 # What the compiler's scripts say of a value is made to tell what is in it, and to take garbage for what it is. What fails of
 # them is shown as lldb shows it by itself.
-import functools, os, subprocess, lldb
+import functools, os, re, subprocess, lldb
 def load():
     target = lldb.debugger.GetSelectedTarget()
     program = target.GetModuleAtIndex(0)
@@ -20,8 +20,10 @@ def load():
             mend()
 def mend():
     import lldb_lookup, lldb_providers
-    # Members of one value, levels below it, characters of a text, and elements that a list can believably have.
-    most, deepest, longest, believable = 10, 3, 1000, 1 << 32
+    # Members of one value, levels below it, and elements that a list can believably have.
+    most, deepest, believable = 10, 3, 1 << 32
+    # Of a text that is looked at by itself all is shown that anybody reads at once; of one in something else its beginning.
+    longest, longest_inside = 40000, 1000
     depth = [0]
     def put(name, new):
         for module in (lldb_lookup, lldb_providers):
@@ -31,9 +33,9 @@ def mend():
     def careful_of(call, instead):
         # lldb looks how many arguments each takes.
         @functools.wraps(call)
-        def called(*arguments):
+        def called(*arguments, **kind):
             try:
-                return call(*arguments)
+                return call(*arguments, **kind)
             except Exception:
                 return instead(*arguments)
         return called
@@ -73,13 +75,15 @@ def mend():
     def tuple_of(value, _):
         return "(%s)" % inside(value, told)
     def text_at(pointer, length):
-        if not length:
-            return '""'
+        if not length or length >= believable:
+            return "…" if length else '""'
         failure = lldb.SBError()
-        read = pointer.GetProcess().ReadMemory(pointer.GetValueAsUnsigned(), min(length, longest), failure)
-        if failure.Fail() or length >= believable:
+        shown = min(length, longest_inside if depth[0] else longest)
+        read = pointer.GetProcess().ReadMemory(pointer.GetValueAsUnsigned(), shown, failure)
+        if failure.Fail():
             return "…"
-        return '"%s%s"' % (read.decode("utf8", "replace"), "…" if length > longest else "")
+        text = read.decode("utf8", "replace")
+        return '"%s"' % text if shown == length else '"%s…" (%d bytes)' % (text, length)
     def string_of(value, _):
         buffer = value.GetNonSyntheticValue().GetChildMemberWithName("vec").GetNonSyntheticValue()
         place = buffer.GetChildMemberWithName("buf").GetChildMemberWithName("inner").GetChildMemberWithName("ptr")
@@ -89,6 +93,38 @@ def mend():
         value = value.GetNonSyntheticValue()
         length = value.GetChildMemberWithName("length").GetValueAsUnsigned()
         return text_at(value.GetChildMemberWithName("data_ptr"), length)
+    # What is shared or lent is told, and then how often it is: of one in something else that is too much.
+    def with_counts(said, counts):
+        return said if depth[0] else "%s (%s)" % (said, counts)
+    def shared_of(value, known):
+        place = value.GetNonSyntheticValue().GetChildMemberWithName("ptr").GetNonSyntheticValue()
+        # More than an address where what is there has no size of its own.
+        wide = place.GetChildMemberWithName("pointer").GetNonSyntheticValue()
+        length, first = wide.GetChildMemberWithName("length"), value.GetChildAtIndex(0)
+        if wide.GetChildMemberWithName("vtable").IsValid():
+            said = "…"
+        elif not length.IsValid():
+            said = told(first)
+        elif "<str>" in wide.GetTypeName():
+            said = text_at(first.AddressOf(), length.GetValueAsUnsigned())
+        else:
+            said = array_at(first, length.GetValueAsUnsigned())
+        return with_counts(said, counts_of(value, known))
+    def array_at(first, length):
+        if length >= believable:
+            return "…"
+        place, kind = first.GetLoadAddress(), first.GetType()
+        places = range(place, place + min(length, most) * kind.GetByteSize(), kind.GetByteSize() or 1)
+        parts = [told(first.CreateValueFromAddress("element", at, kind)) for at in places]
+        return "[%s]" % ", ".join(parts + ["…"] if length > most else parts)
+    def lent_of(value, known):
+        held = value.GetNonSyntheticValue().GetChildMemberWithName("value").GetNonSyntheticValue()
+        pointer = held.GetChildMemberWithName("pointer")
+        said = told(pointer if pointer.IsValid() else value.GetChildAtIndex(0))
+        return with_counts(said, lent_by(value, known))
+    counts_of, lent_by = lldb_providers.StdRcSummaryProvider, lldb_providers.StdRefSummaryProvider
+    put("StdRcSummaryProvider", shared_of)
+    put("StdRefSummaryProvider", lent_of)
     put("SizeSummaryProvider", list_of)
     put("StructSummaryProvider", struct_of)
     put("TupleSummaryProvider", tuple_of)
@@ -156,6 +192,43 @@ def mend():
     lldb_providers.BreakroomTree = Tree
     for kind in ("synthetic add -l lldb_lookup.breakroom_tree", "summary add -F lldb_lookup.breakroom_tree_of -e -h"):
         lldb.debugger.HandleCommand("type %s -x '^alloc::collections::btree::(map::BTreeMap|set::BTreeSet)<.+>$' --category Rust" % kind)
+    # What is behind a lock is meant by it.
+    def locked_of(value, _):
+        name = value.GetTypeName().split("<")[0].split("::")[-1]
+        return "%s {data: %s}" % (name, told(value.GetNonSyntheticValue().GetChildMemberWithName("data").GetChildAtIndex(0)))
+    lldb_lookup.breakroom_locked = careful_of(locked_of, lambda value, _: "")
+    # Which type is meant by a trait, its table of functions says by its name: "<t::Dog as t::Speak>::{vtable}". Everything
+    # that the program has is searched for them, so for each trait that is done once, and again for what is loaded later.
+    names_of_tables, searched, most_types = {}, set(), 10000
+    def type_by(target, table, trait):
+        search = (trait, target.GetNumModules())
+        if search not in searched:
+            searched.add(search)
+            pattern = " as %s>::.vtable.$" % re.escape(trait)
+            for each in target.FindGlobalVariables(pattern, most_types, lldb.eMatchTypeRegex):
+                names_of_tables[each.GetLoadAddress()] = each.GetName()
+        return target.FindFirstType(names_of_tables[table][1:].rsplit(" as ", 1)[0])
+    def dynamic_of(value, _):
+        whole = value.GetNonSyntheticValue()
+        place, table = whole.GetChildMemberWithName("pointer"), whole.GetChildMemberWithName("vtable").GetValueAsUnsigned()
+        trait = re.search("dyn ([^+,]+?)(?: [+]|, alloc::|$)", value.GetTypeName()).group(1)
+        kind = type_by(value.GetTarget(), table, trait)
+        return told(place.CreateValueFromAddress("value", place.GetValueAsUnsigned(), kind))
+    lldb_lookup.breakroom_dynamic = careful_of(dynamic_of, named_struct_of)
+    # Bytes are no text, and a slice is one also in a box.
+    lldb_lookup.breakroom_list = careful_of(list_of, lambda value, _: "")
+    lldb_lookup.breakroom_text = careful_of(str_of, lambda value, _: "")
+    lldb_lookup.breakroom_slice = lldb_providers.StdSliceSyntheticProvider
+    for kind, names in (
+        ("summary add -F lldb_lookup.breakroom_locked -e", "^std::sync::([a-z_]+::)+(Mutex|RwLock)<.+>$"),
+        ("summary add -F lldb_lookup.breakroom_dynamic -e", "^(&(mut )?|alloc::boxed::Box<)dyn .+$"),
+        # Any but of C's own char, which lldb knows to be a text: none of Rust's types is called so.
+        ("summary add -F lldb_lookup.breakroom_list -e", "^(.*([^r]|[^a]r|[^h]ar|[^c]har|[a-zA-Z0-9_]char)|(un)?signed char)[[][0-9]+[]]$"),
+        ("summary add -F lldb_lookup.breakroom_list -e", "^alloc::boxed::Box<[[].+[]],.+>$"),
+        ("synthetic add -l lldb_lookup.breakroom_slice", "^alloc::boxed::Box<([[].+[]]|str),.+>$"),
+        ("summary add -F lldb_lookup.breakroom_text -e", "^alloc::boxed::Box<str,.+>$"),
+    ):
+        lldb.debugger.HandleCommand("type %s -x '%s' --category Rust" % (kind, names))
     lookup, summary_of = lldb_lookup.synthetic_lookup, lldb_lookup.summary_lookup
     # What is borrowed or boxed is a pointer to lldb.
     def there(value):

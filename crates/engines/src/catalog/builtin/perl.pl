@@ -51,6 +51,8 @@ sub _dapreq_stackTrace {
     my ($self) = @_;
     my ($answer, $folder) = (&$stack, $self->debugger_process->cwd);
     for my $source (map { $_->{source} } @{$answer->{stackFrames}}) {
+        # In there a name is what the system calls a file: bytes.
+        utf8::decode($source->{path});
         $source->{path} = "$folder/$source->{path}" if length $folder && $source->{path} !~ m{^[/(]};
     }
     return $answer;
@@ -168,11 +170,17 @@ my $from_here = sub { $_[0] =~ m{^/} ? $_[0] : abs_path_nd($_[0], $folder) };
 *req_breakpoint = sub {
     my ($class, $params) = @_;
     my $file = $params->{filename};
+    # Files have their names in bytes, and whoever asks has letters.
+    utf8::encode($file) if utf8::is_utf8($file);
+    $params->{filename} = $file;
     if (length $file && !defined $main::{"_<$file"} && !$params->{dbg_filename}) {
         my ($known) = grep { m{^[^/(]} && $from_here->($_) eq $file } map { /^_<(.+)/ } keys %main::;
         $params->{dbg_filename} = $known if defined $known;
     }
-    goto &$set;
+    my $answer = &$set;
+    my @names = map { \$answer->{$_} } grep { exists $answer->{$_} } qw(real_filename req_filename);
+    utf8::decode($$_) for grep { defined $$_ } @names, map { \$_->[5] } @{$answer->{breakpoints}};
+    return $answer;
 };
 my $loaded_file = \&DB::postponed;
 *DB::postponed = sub {
@@ -182,9 +190,32 @@ my $loaded_file = \&DB::postponed;
         if $asked ne $file && exists $postponed_breakpoints{$asked};
     goto &$loaded_file;
 };
-# Text that a program holds as bytes is meant to be read.
+# Text that a program holds as bytes is meant to be read, and a reference is none.
 my $shown = \&get_scalar;
-*get_scalar = sub { my $text = &$shown; utf8::decode($text) if !utf8::is_utf8($text); return $text };
+my %has_own = map { $_ => 1 } qw(SCALAR ARRAY HASH);
+*get_scalar = sub {
+    my (undef, $value) = @_;
+    return eval { "$value" } // ref $value if ref $value && !$has_own{reftype($value)};
+    my $text = &$shown;
+    utf8::decode($text) if !utf8::is_utf8($text);
+    return $text;
+};
+# It sorts the elements of an array as texts, and passes over what is no value, list or hash: subroutines, patterns, handles.
+my $list = \&get_vars;
+*get_vars = sub {
+    my ($class, $from, $variables, $by_number) = @_;
+    $by_number ||= !grep { /\D/ } keys %$from;
+    $class->$list($from, $variables, $by_number);
+    my @others;
+    for my $name (keys %$from) {
+        my $value = $from->{$name}[0];
+        $value = $$value if ref $value eq "REF";
+        next if $name =~ /^Handle/ || $has_own{reftype($value)};
+        push @others, { name => $name, value => $class->get_scalar($value), type => ucfirst lc reftype($value) };
+    }
+    return if !@others;
+    @$variables = sort { $by_number ? $a->{name} <=> $b->{name} : $a->{name} cmp $b->{name} } @$variables, @others;
+};
 # It waits at the first statement to be configured, and would go on from a breakpoint there.
 *req_continue = sub {
     my ($if) = split /\0/, $DB::dbline{$DB::lineno};

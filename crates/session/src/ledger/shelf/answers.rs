@@ -25,6 +25,8 @@ pub(crate) struct Listed<'a> {
     pub raw: Bytes,
     pub source: Option<Json<'a>>,
     pub truth: Truth,
+    /// The engines that call it verified.
+    pub verified_by: Vec<NodeId>,
     pub hits: u64,
 }
 
@@ -116,6 +118,13 @@ impl Shelf {
         Truth::of(self.best(wanted), &wanted.spec.place)
     }
 
+    fn verified_by(&self, wanted: &Wanted) -> Vec<NodeId> {
+        let place = &wanted.spec.place;
+        let verifies = |hearer: &Hearer| Truth::of(hearer.said(place), place) == Truth::Verified;
+        let concerned = self.hearers.iter().filter(|(node, _)| wanted.is_for(**node));
+        concerned.filter(|(_, hearer)| verifies(hearer)).map(|(node, _)| *node).collect()
+    }
+
     /// Whether somebody came first with other terms, where that counts.
     fn is_second(&self, wanted: &Wanted) -> bool {
         let here = |first: &&Wanted| first.spec.place == wanted.spec.place && first.home == wanted.home;
@@ -202,8 +211,9 @@ impl Shelf {
         self.wants.iter().flat_map(move |(owner, list)| {
             list.iter().map(move |wanted| {
                 let raw = wanted.spec.raw.clone();
-                let truth = self.truth(wanted);
-                Listed { owner: *owner, number: wanted.number, raw, source, truth, hits: wanted.hits }
+                let (truth, verified_by) = (self.truth(wanted), self.verified_by(wanted));
+                let (number, hits) = (wanted.number, wanted.hits);
+                Listed { owner: *owner, number, raw, source, truth, verified_by, hits }
             })
         })
     }

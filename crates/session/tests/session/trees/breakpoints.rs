@@ -1,8 +1,11 @@
 //! Breakpoints of a tree: wishes are the session's, and every node that debugs is told them.
 
+use breakroom_session::habits::FunctionAnswers;
 use serde_json::json;
 
 use super::super::rig::{Rig, lines, setup};
+use super::members::{member, runs};
+use crate::engines::facts_with;
 
 #[test]
 fn breakpoints_wait_for_a_process_and_are_told_to_each_that_comes() {
@@ -89,5 +92,28 @@ fn a_stop_in_a_child_that_two_clients_see_differently_is_judged_by_the_hub() {
     }
     for client in [tess, bob] {
         assert_eq!(rig.event(client, "stopped")["body"]["threadId"], thread);
+    }
+}
+
+#[test]
+fn a_function_is_verified_by_an_engine_that_looks_for_it_whatever_engines_are_beside_it() {
+    for (go_knows, state) in [(true, "verified"), (false, "pending")] {
+        let (mut rig, tess, root) = Rig::coordinated(setup(), json!({}));
+        let looks = [FunctionAnswers::Unchecked, FunctionAnswers::default()];
+        let members = looks.map(|answers| {
+            let facts = facts_with(|facts| facts.breakpoints.functions = answers);
+            let child = member(&mut rig, root, "launch", json!({"name": "m", "type": "go"}), facts);
+            runs(&mut rig, child);
+            child
+        });
+        let seq = rig.request(tess, "setFunctionBreakpoints", json!({"breakpoints": [{"name": "add"}]}));
+        for (child, verified) in members.into_iter().zip([true, go_knows]) {
+            let request = rig.got(child, "setFunctionBreakpoints");
+            rig.answer(child, &request, json!({"breakpoints": [{"id": 1, "verified": verified}]}));
+        }
+        rig.response(tess, seq);
+        let seq = rig.request(tess, "breakroom/breakpoints", json!({}));
+        let listed = rig.response(tess, seq)["body"]["breakpoints"].take();
+        assert_eq!(listed[0]["state"], state, "{listed}");
     }
 }

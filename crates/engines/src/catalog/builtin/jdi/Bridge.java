@@ -75,9 +75,45 @@ class Bridge extends JdiDapServer {
             body.put("supportsSetVariable", true);
             body.put("supportsSetExpression", true);
         }
+        if ("exceptionInfo".equals(command) && success) explain(body);
         Object count = "evaluate".equals(command) && success ? counts.get(body.get("variablesReference")) : null;
         if (count != null) body.put("indexedVariables", count);
         super.sendResponse(request, command, success, body);
+    }
+
+    /** Which null it was that something was asked of, Java finds out only when it is asked for the message. */
+    private void explain(Map<String, Object> body) {
+        Map<String, Object> details = map(body, "details");
+        ExceptionStop stop = lastException;
+        if (stop == null || details == null || details.containsKey("message")) return;
+        try {
+            ClassType type = (ClassType) stop.exception.referenceType();
+            Method message = type.concreteMethodByName("getMessage", "()Ljava/lang/String;");
+            String owner = message.declaringType().name();
+            // What a program says there itself may stop, or never end; what is said of all is what is missing.
+            if (!owner.startsWith("java.lang.") || owner.equals("java.lang.Throwable")) return;
+            ThreadReference thread = findThread(stop.threadId);
+            Value said = undisturbed(stop.exception, message, thread);
+            if (!(said instanceof StringReference)) return;
+            String text = ((StringReference) said).value();
+            details.put("message", text);
+            body.put("description", type.name() + ": " + text);
+        } catch (Exception error) {
+            log("no message of " + body.get("exceptionId") + ": " + error);
+        }
+    }
+
+    /** Nothing may stop it on the way: whoever says that it is to go on is heard by the thread that waits for it here. */
+    private Value undisturbed(ObjectReference object, Method method, ThreadReference thread) throws Exception {
+        List<EventRequest> stops = new ArrayList<>(vm.eventRequestManager().breakpointRequests());
+        stops.addAll(vm.eventRequestManager().exceptionRequests());
+        stops.removeIf(stop -> !stop.isEnabled());
+        stops.forEach(EventRequest::disable);
+        try {
+            return object.invokeMethod(thread, method, List.of(), ObjectReference.INVOKE_SINGLE_THREADED);
+        } finally {
+            stops.forEach(EventRequest::enable);
+        }
     }
 
     // ---- from a launch to a program ----

@@ -1,0 +1,94 @@
+//! Looking at variables: those of a frame, and what is inside of one.
+
+use serde_json::json;
+
+use super::looking::{self, AROUND};
+use crate::arguments::Arguments;
+use crate::briefs::{PATIENCE, length_of};
+use crate::budget::{Room, cut_as_data, fit_both, line};
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::session::Session;
+use crate::snapshot::{member_data, typed};
+use crate::values::{Inside, Window};
+
+/// Of a value among others.
+pub const LONGEST_VALUE: usize = 400;
+pub const LONGEST_TYPE: usize = 80;
+/// What is inside a value is told below it.
+pub const LONGEST_TITLE: usize = 80;
+
+pub async fn variables(session: &Session, arguments: &Arguments, room: Room) -> Result<Reply, Failure> {
+    let frame = looking::frame(session, arguments).await?;
+    match arguments.text("variable")? {
+        None => {
+            let mut members = session.locals(&frame).await?;
+            let start = arguments.count("start", 0, u32::MAX.into())? as usize;
+            if let Some(shown) = members.get_mut(start..) {
+                session.brief(shown, PATIENCE).await;
+            }
+            list(arguments, room, &format!("locals of {}", frame.name), Inside { members, part: None })
+        }
+        Some(path) => {
+            let start = arguments.count("start", 0, u32::MAX.into())? as usize;
+            let (member, inside) =
+                session.inside(&frame, &path, start, arguments.text("filter")?.as_deref()).await?;
+            match inside.members.is_empty() {
+                true => {
+                    let variable = member.variable;
+                    let (mut reply, kept) = whole(session, &path, &variable.kind, variable.value, room);
+                    let kind = line(&variable.kind, LONGEST_TYPE);
+                    reply.put("variable", json!({"name": variable.name, "value": kept, "type": kind}));
+                    Ok(reply)
+                }
+                false => list(arguments, room, &typed(&member, LONGEST_TITLE.min(room.percent(20))), inside),
+            }
+        }
+    }
+}
+
+/// A value in full, and as much of it as there is room for: the rest can be had by the cursor.
+pub fn whole(session: &Session, name: &str, kind: &str, value: String, room: Room) -> (Reply, String) {
+    let name = line(name, room.percent(20));
+    let typed_as = if kind.is_empty() { String::new() } else { format!(": {}", line(kind, LONGEST_TYPE)) };
+    let around = (name.len() + typed_as.len() + AROUND).min(room.percent(80));
+    let length = length_of(&value);
+    let (kept, rest) = cut_as_data(value, room.beside(around));
+    let mut reply = Reply::new(format!("{name}{typed_as} = {kept}"));
+    if let Some(length) = length.filter(|_| rest.is_some()) {
+        reply.add(&format!("({length} in all)"));
+    }
+    looking::add_rest(session, &mut reply, rest);
+    (reply, kept)
+}
+
+pub fn list(arguments: &Arguments, room: Room, title: &str, inside: Inside) -> Result<Reply, Failure> {
+    let start = arguments.count("start", 0, u32::MAX.into())? as usize;
+    let count = arguments.count("count", 1_000, 10_000)? as usize;
+    let name = arguments.text("filter")?;
+    let (part, total, start) = match inside.part {
+        Some(_) if name.is_some() => {
+            return Err(Failure::new(format!("{title} has elements, which have numbers and no names"))
+                .next("Go to one by `start` instead of `filter`."));
+        }
+        Some((total, before)) => (inside.members.into_iter().take(count).collect(), total, before),
+        None => {
+            let (part, total) = Window { start, count, name: name.as_deref() }.of(inside.members);
+            (part, total, start)
+        }
+    };
+    let longest = LONGEST_VALUE.min(room.percent(20));
+    let shown =
+        part.iter().map(|member| (format!("  {}", typed(member, longest)), member_data(member, longest)));
+    let (lines, data) = fit_both(shown, room.beside(title.len() + AROUND));
+    let next = start + lines.len();
+    let mut reply = Reply::new(format!("{title} ({total}):"));
+    reply.put("variables", data);
+    reply.put("total", total);
+    lines.iter().for_each(|line| reply.add(line));
+    if next < total {
+        reply.add(&format!("  ... {} more, go on with start={next}, or filter by name", total - next));
+        reply.put("next", next);
+    }
+    Ok(reply)
+}
