@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use breakroom_engines::{Catalog, Context, Stop, start};
+use breakroom_engines::{Catalog, Context, Mode, Stop, start};
 
-use crate::support::{guard, read_until, within, write};
+use crate::support::{guard, launch, read_until, within, write};
 
 async fn answers(kind: &str) {
     let context = Context::of_this_process();
@@ -37,4 +37,40 @@ async fn lldb_is_found_started_and_answers() {
 #[tokio::test]
 async fn delve_is_found_started_and_answers() {
     answers("go").await;
+}
+
+/// A server as js-debug is one: which breakpoint it has set it knows a turn behind the answer.
+const LEARNS_LATE: &str = r#"
+let known = false;
+require("net").createServer((connection) => {
+  let heard = "";
+  connection.on("data", (bytes) => {
+    const messages = (heard + bytes).split("\0");
+    heard = messages.pop();
+    for (const message of messages) {
+      if (message === "set") Promise.resolve().then(() => (known = true));
+      connection.write(message + (known ? " known" : "") + "\n");
+      if (message.includes("paused")) known = false;
+    }
+  });
+}).listen(process.argv[2]);
+"#;
+
+#[tokio::test]
+async fn js_debug_is_told_of_a_pause_a_turn_behind_what_it_needs_to_know_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = folder.path().join("server.cjs");
+    std::fs::write(&server, LEARNS_LATE).unwrap();
+    let context = Context::of_this_process();
+    let catalog = Catalog::built_in(&context).unwrap();
+    let script = catalog.by_type("pwa-node").unwrap().script.as_deref().unwrap();
+    let arguments = ["node", "-e", script, server.to_str().unwrap(), "{{socket}}", "", ""];
+    let engine = launch(Mode::Unix, &arguments).await.unwrap();
+    let paused = r#"{"method":"Debugger.paused"}"#;
+    // All of it in one breath: also two pauses, what comes behind them, and words that have an end only later.
+    write(&engine.writer, &format!("set\0{paused}\0next\0set\0of a worker: {paused}\0{paused}\0la"));
+    write(&engine.writer, "st\0");
+    let heard = read_until(&engine.reader, |text| text.contains("last")).await;
+    let told = format!("set\n{paused} known\nnext\nset\nof a worker: {paused} known\n{paused}\nlast\n");
+    assert_eq!(heard, told);
 }
