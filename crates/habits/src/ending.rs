@@ -11,6 +11,8 @@ use crate::DyingWords;
 pub struct Ending {
     pub exit: ExitWord,
     pub signals: SignalCode,
+    /// The code by which it says that it missed the end (delve): it is not the program's, and nobody is told it.
+    pub unknown: Option<i32>,
     pub program: ProgramEnd,
     /// The types of configurations whose program is ended by asking the engine, whatever `program` says.
     pub asked: Vec<String>,

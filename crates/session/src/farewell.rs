@@ -182,8 +182,10 @@ impl Session {
                 .push_str(Some(rest).filter(|rest| rest.len() < LONGEST_LINE).unwrap_or_default());
         }
         let Some(code) = code else { return };
+        let is_known = known.facts.ending.unknown != Some(code);
         match known.farewell {
-            Farewell::Held { .. } => self.on_event(node, exited(code)),
+            Farewell::Held { .. } if is_known => self.on_event(node, exited(code)),
+            Farewell::Held { .. } => self.release_terminated(node),
             // The program may have written that itself.
             _ => known.farewell = Farewell::Foretold(code),
         }

@@ -30,6 +30,7 @@ pub fn facts_of(recording: &str) -> EngineFacts {
         "dlv" => changed(named, |facts| {
             facts.starting.entry = EntryStop::Function("main.main".into());
             facts.ending.exit = ExitWord::AtDisconnect(vec!["has exited with status {}".into()]);
+            facts.ending.unknown = Some(-1);
         }),
         "rdbg" => changed(named, |facts| {
             facts.starting.entry = EntryStop::ByAttach;

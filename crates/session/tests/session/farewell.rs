@@ -156,6 +156,23 @@ fn an_engine_that_tells_the_code_when_it_is_let_go_is_let_go_first() {
 }
 
 #[test]
+fn an_engine_that_missed_the_end_tells_no_code_of_it() {
+    let (mut rig, client, node) = running(facts_of("dlv-1.20"));
+    rig.tell(node, "terminated", json!({}));
+    let disconnect = rig.got(node, "disconnect");
+    let missed = "Process 7 has exited with status -1\n";
+    rig.tell(node, "output", json!({"category": "console", "output": missed}));
+    let heard = rig.heard(client);
+    let names: Vec<_> = heard.iter().map(|heard| heard.name()).collect();
+    assert_eq!(names, ["output", "terminated"]);
+    rig.answer(node, &disconnect, json!({}));
+    rig.node_ended(node, "exit code 0", "");
+    let seq = rig.request(client, "disconnect", json!({}));
+    assert_eq!(rig.response(client, seq)["success"], true);
+    rig.assert_over();
+}
+
+#[test]
 fn a_code_in_the_output_is_told_when_the_program_is_over() {
     let (mut rig, client, node) = running(facts_of("cdt-gdb13-c"));
     let line = |text: &str| json!({"category": "stdout", "output": text});
