@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
@@ -34,6 +35,8 @@ pub struct Caller {
     pub given_up: CancellationToken,
     /// What it shows a model of an answer.
     pub forms: Forms,
+    /// A step of a script has no more time than the script.
+    pub until: Option<Instant>,
 }
 
 impl Caller {
@@ -191,6 +194,10 @@ impl Door {
         let read = tools::read(tool, given);
         let arguments = read.clone().unwrap_or(said);
         let room = caller.room(&arguments).unwrap_or_else(|_| Room::usual(caller.forms));
+        let mut captured = Reply::default();
+        if let Some(session) = self.meant(&arguments).ok().filter(|_| read.is_ok() && tool.effect.forgets()) {
+            show_captured(&session, &mut captured, room);
+        }
         let reply = match read {
             Ok(arguments) => {
                 match tokio::time::timeout(LONGEST_CALL, (tool.run)(self, arguments, caller)).await {
@@ -201,6 +208,7 @@ impl Door {
             Err(failure) => Err(failure),
         };
         let mut reply = reply.unwrap_or_else(|failure| Reply::failed(tools::advised(tool, failure)));
+        reply.add_captured(captured);
         let session = reply.session.as_deref().and_then(|id| self.find(id));
         if let Some(session) = session.as_ref().filter(|_| tool.waits != Waits::Never) {
             show_captured(session, &mut reply, room);

@@ -48,7 +48,7 @@ impl Step {
             let Some((line, depth)) = place(session, self.thread).await else { return Ok(came) };
             let Some(by) = self.on_from(line, depth) else { return Ok(came) };
             let awaited = Awaited::Step { thread: self.thread, behind: session.seen().threads.epoch() };
-            if session.resume(stop, by, Some(self.thread)).await? == Resumed::NotYet {
+            if session.resume(stop, by, Some(self.thread), wait).await? == Resumed::NotYet {
                 return Ok(came);
             }
             came = session.next_stop(awaited, wait).await;

@@ -8,8 +8,6 @@
 
 mod advice;
 mod arguments;
-#[cfg(test)]
-mod beginnings;
 mod beside;
 mod breakpoints;
 mod briefs;
@@ -29,13 +27,7 @@ mod http;
 mod judging;
 mod leading;
 mod link;
-#[cfg(test)]
-mod lives;
-#[cfg(test)]
-mod made_up;
 mod moves;
-#[cfg(test)]
-mod orders;
 mod output;
 mod paths;
 mod pausing;
@@ -43,8 +35,6 @@ mod places;
 mod prompts;
 mod reply;
 mod resources;
-#[cfg(test)]
-mod runs;
 mod secrets;
 mod seen;
 mod server;
@@ -55,6 +45,8 @@ mod starting;
 mod stdin;
 mod stops;
 mod strangers;
+#[cfg(test)]
+mod tests;
 mod tools;
 mod turns;
 mod unstopped;

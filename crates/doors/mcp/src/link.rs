@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc::error::SendTimeoutError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::Farewell;
@@ -25,9 +26,11 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 /// Replies with whole files in them are large; beyond this something is broken.
 const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 /// Why a connection ended comes by another way, and soon.
-const LAST_WORD: Duration = Duration::from_secs(20);
-/// Of more requests than these, the next waits until one is written.
+pub const LAST_WORD: Duration = Duration::from_secs(20);
+/// Of more requests than these, the next waits until one is written; for so long, since a hub that reads nothing answers
+/// nothing either.
 const MOST_QUEUED: usize = 64;
+const FOR_ROOM: Duration = Duration::from_secs(10);
 
 /// What the other side says unasked.
 pub enum News {
@@ -130,9 +133,12 @@ impl Link {
 
     pub async fn send(&self, command: &'static str, arguments: Value) -> Result<Sent, Failure> {
         let (sender, answer) = oneshot::channel();
-        let sent = self.queue.send(Outgoing { command, arguments, answer: sender }).await;
-        sent.map_err(|_| Failure::over())?;
-        Ok(Sent { command, answer })
+        let sent = self.queue.send_timeout(Outgoing { command, arguments, answer: sender }, FOR_ROOM).await;
+        match sent {
+            Ok(()) => Ok(Sent { command, answer }),
+            Err(SendTimeoutError::Closed(_)) => Err(Failure::over()),
+            Err(SendTimeoutError::Timeout(_)) => Err(Failure::silent(command, FOR_ROOM)),
+        }
     }
 }
 

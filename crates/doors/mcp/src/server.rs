@@ -123,7 +123,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let forms = forms(&context);
-        let caller = Caller { progress: progress(&context), given_up: context.ct.clone(), forms };
+        let caller =
+            Caller { progress: progress(&context), given_up: context.ct.clone(), forms, until: None };
         let given = request.arguments.unwrap_or_default();
         match self.door.call(&request.name, given, caller).await {
             Some(rendered) => Ok(result(rendered, forms).into()),

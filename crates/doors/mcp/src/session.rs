@@ -26,6 +26,8 @@ use crate::watched::Watched;
 pub const MOST_FRAMES: usize = 64;
 /// No debugger is asked for more: a stack that deep has ended the program.
 const DEEPEST: usize = 1_000_000;
+/// Whoever does not wait still hears of a refusal that comes in this time.
+const FOR_REFUSALS: Duration = Duration::from_secs(2);
 /// An engine that is asked to go has this long.
 const GOODBYE: Duration = Duration::from_secs(8);
 
@@ -84,14 +86,23 @@ impl Session {
             Phase::Starting { .. } => None,
             Phase::Live(_) | Phase::Leaving => seen.threads.find(awaited).map(Came::Stopped),
         };
-        let came = tokio::select! {
+        match self.until(wait, found).await {
+            Ok(Some(Came::Stopped(stop))) => Came::Stopped(self.named(stop).await),
+            Ok(came) => came.unwrap_or(Came::Nothing),
+            Err(_) => Came::GivenUp,
+        }
+    }
+
+    /// The first thing that `found` finds, or nothing in time. It fails if nobody wants to know any more.
+    pub async fn until<T>(
+        &self,
+        wait: &Wait,
+        found: impl FnMut(&mut Seen) -> Option<T>,
+    ) -> Result<Option<T>, Failure> {
+        tokio::select! {
             biased;
-            () = wait.given_up.cancelled() => Came::GivenUp,
-            came = self.watched.wait_for(wait.deadline, found) => came.unwrap_or(Came::Nothing),
-        };
-        match came {
-            Came::Stopped(stop) => Came::Stopped(self.named(stop).await),
-            came => came,
+            () = wait.given_up.cancelled() => Err(Failure::cancelled()),
+            found = self.watched.wait_for(wait.deadline, found) => Ok(found),
         }
     }
 
@@ -143,10 +154,8 @@ impl Session {
     /// Waits until everything was answered that belongs to the beginning, and with it everything told that was there.
     pub async fn begun(&self, wait: &Wait) {
         let begun = |seen: &mut Seen| seen.life.has_begun().then_some(());
-        tokio::select! {
-            () = wait.given_up.cancelled() => {}
-            _ = self.watched.wait_for(wait.deadline, begun) => {}
-        }
+        // Whoever has given up is told so by whatever waits next.
+        let _ = self.until(wait, begun).await;
     }
 
     /// The thread that is meant, as it stands. Whoever has not been told of this stop still is.
@@ -189,22 +198,27 @@ impl Session {
     }
 
     /// Has a thread go on, unless something stopped that would go on with it and was not told. What it left is never told
-    /// again. Whoever names the thread knows of its stop.
+    /// again. Whoever names the thread knows of its stop. A request that is not answered in time is under way.
     pub async fn resume(
         self: &Arc<Session>,
         stop: &Stop,
         by: Move,
         named: Option<Thread>,
+        wait: &Wait,
     ) -> Result<Resumed, Failure> {
         let Some(before) = self.watched.change(|seen| seen.threads.set_off(stop, by, named)) else {
             return Ok(Resumed::NotYet);
         };
         // A task of its own: whoever asked may have given up, and the answer is to be heard however late it is.
         let answer = tokio::spawn(settle(self.clone(), stop.clone(), by, before));
-        match tokio::time::timeout(PATIENCE, answer).await {
-            Ok(Ok(answer)) => answer.map(|()| Resumed::On),
-            Ok(Err(_)) => Err(Failure::over()),
-            Err(_) => Err(Failure::silent(by.command(), PATIENCE)),
+        let until = wait.deadline.max(Instant::now() + FOR_REFUSALS);
+        tokio::select! {
+            answer = answer => match answer {
+                Ok(answer) => answer.map(|()| Resumed::On),
+                Err(_) => Err(Failure::over()),
+            },
+            () = tokio::time::sleep_until(until) => Ok(Resumed::On),
+            () = wait.given_up.cancelled() => Ok(Resumed::On),
         }
     }
 

@@ -14,8 +14,8 @@ use crate::budget::Rests;
 use crate::captures;
 use crate::failure::Failure;
 use crate::filters::Filters;
-use crate::link::{Link, PATIENCE};
-use crate::seen::{Phase, Seen, Stage};
+use crate::link::{LAST_WORD, Link, PATIENCE};
+use crate::seen::{End, Phase, Seen, Stage};
 use crate::session::Session;
 use crate::watched::Watched;
 use crate::{Connection, Launch, Setup, Wanted};
@@ -57,7 +57,13 @@ pub async fn begin(
     let link = link.map_err(|error| Failure::new(format!("no session could be opened: {error}")))?;
     let mut hello = introduction(&adapter, &setup.name);
     hello["supportsProgressReporting"] = true.into();
-    let capabilities = link.request("initialize", hello).await?;
+    let capabilities = match link.request("initialize", hello).await {
+        Ok(capabilities) => capabilities,
+        Err(failure) => {
+            let failure = explained(&watched, failure).await;
+            return Err(failure.or_next(|| "Call debugger_start again.".to_owned()));
+        }
+    };
     if let Value::Object(capabilities) = capabilities {
         watched.change(|seen| seen.capabilities.extend(capabilities));
     }
@@ -101,6 +107,7 @@ fn folder_of(wanted: &Wanted, setup: &Setup) -> PathBuf {
 
 async fn start(session: Arc<Session>, launch: Value) {
     if let Err(failure) = launched(&session, launch).await {
+        let failure = explained(&session.watched, failure).await;
         session.watched.change(|seen| seen.fail(failure.what));
         let _ = session.link.request("disconnect", json!({})).await;
         return;
@@ -108,9 +115,22 @@ async fn start(session: Arc<Session>, launch: Value) {
     // Whoever stays in a session that is over keeps it in the hub.
     session.watched.change(|seen| seen.life.begun());
     let over = |seen: &mut Seen| seen.is_over().then_some(());
-    let for_ever = Instant::now() + std::time::Duration::from_secs(u32::MAX.into());
-    session.watched.wait_for(for_ever, over).await;
+    session.watched.found(over).await;
     let _ = session.link.request("disconnect", json!({})).await;
+}
+
+/// Why a connection ended comes behind the end, and says more than that it did.
+async fn explained(watched: &Watched, failure: Failure) -> Failure {
+    if failure != Failure::over() {
+        return failure;
+    }
+    let lost = |seen: &mut Seen| match seen.life.phase() {
+        Phase::Over { end: End::Failed(reason), .. } => Some(Some(reason.clone())),
+        Phase::Over { .. } => Some(None),
+        Phase::Starting { .. } | Phase::Live(_) | Phase::Leaving => None,
+    };
+    let reason = watched.wait_for(Instant::now() + LAST_WORD, lost).await.flatten();
+    reason.map_or(failure, Failure::new)
 }
 
 /// What became of a launch before the debugger could be told anything.

@@ -39,6 +39,7 @@ pub struct Tool {
     needs: &'static [&'static str],
     pub only_reads: bool,
     pub waits: Waits,
+    pub effect: Effect,
     pub run: for<'a> fn(&'a Door, Arguments, Caller) -> Answer<'a>,
 }
 
@@ -49,6 +50,28 @@ pub enum Waits {
     /// What comes behind it in a script means that stop.
     ForStop,
     ForAnything,
+}
+
+/// What becomes of a session by a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    None,
+    /// There is one behind it.
+    Begins,
+    BeginsAnew,
+    /// What was captured is not there any more behind it.
+    Forgets,
+}
+
+impl Effect {
+    /// Whether there is something to debug behind it although there was nothing before.
+    pub fn begins(self) -> bool {
+        matches!(self, Effect::Begins | Effect::BeginsAnew)
+    }
+
+    pub fn forgets(self) -> bool {
+        matches!(self, Effect::BeginsAnew | Effect::Forgets)
+    }
 }
 
 type Takes = (&'static str, Kind, &'static str);
@@ -107,6 +130,7 @@ const SET_BREAKPOINT: Tool = Tool {
     needs: &[],
     only_reads: false,
     waits: Waits::Never,
+    effect: Effect::Forgets,
     run: |door, arguments, _| Box::pin(breaking::set(door, arguments)),
 };
 
@@ -131,6 +155,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::ForStop,
+        effect: Effect::Begins,
         run: |door, arguments, caller| Box::pin(launching::start(door, arguments, caller)),
     },
     Tool {
@@ -148,7 +173,8 @@ pub static TOOLS: &[Tool] = &[
         ],
         needs: &[],
         only_reads: false,
-        waits: Waits::ForStop,
+        waits: Waits::ForAnything,
+        effect: Effect::Begins,
         run: |door, arguments, caller| Box::pin(attaching::attach(door, arguments, caller)),
     },
     SET_BREAKPOINT,
@@ -164,6 +190,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::Never,
+        effect: Effect::Forgets,
         run: |door, arguments, _| Box::pin(breaking::breakpoints(door, arguments)),
     },
     Tool {
@@ -181,6 +208,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::ForStop,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(running::go_on(door, arguments, caller)),
     },
     Tool {
@@ -197,6 +225,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::ForStop,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(running::step(door, arguments, caller)),
     },
     Tool {
@@ -206,6 +235,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::ForStop,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(running::pause(door, arguments, caller)),
     },
     Tool {
@@ -215,6 +245,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: true,
         waits: Waits::ForStop,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(running::wait(door, arguments, caller)),
     },
     Tool {
@@ -241,6 +272,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: true,
         waits: Waits::Never,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(looking::inspect(door, arguments, caller)),
     },
     Tool {
@@ -258,6 +290,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::Never,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(evaluating::evaluate(door, arguments, caller)),
     },
     Tool {
@@ -267,6 +300,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &["name", "value"],
         only_reads: false,
         waits: Waits::Never,
+        effect: Effect::None,
         run: |door, arguments, _| Box::pin(writing::set_variable(door, arguments)),
     },
     Tool {
@@ -276,6 +310,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::ForAnything,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(writing::input(door, arguments, caller)),
     },
     Tool {
@@ -285,6 +320,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: true,
         waits: Waits::Never,
+        effect: Effect::None,
         run: |door, arguments, _| Box::pin(sessions::get(door, arguments)),
     },
     Tool {
@@ -294,6 +330,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::ForStop,
+        effect: Effect::BeginsAnew,
         run: |door, arguments, caller| Box::pin(launching::restart(door, arguments, caller)),
     },
     Tool {
@@ -303,6 +340,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &[],
         only_reads: false,
         waits: Waits::Never,
+        effect: Effect::Forgets,
         run: |door, arguments, _| Box::pin(sessions::stop(door, arguments)),
     },
     Tool {
@@ -312,6 +350,7 @@ pub static TOOLS: &[Tool] = &[
         needs: &["steps"],
         only_reads: false,
         waits: Waits::ForAnything,
+        effect: Effect::None,
         run: |door, arguments, caller| Box::pin(scripting::script(door, arguments, caller)),
     },
 ];
@@ -419,12 +458,15 @@ pub fn advised(tool: &Tool, failure: Failure) -> Failure {
     failure.or_next(|| format!("Call {} again; it takes {}.", tool.name, names(tool.takes)))
 }
 
-/// How long a call may wait: agents' clients give up after a minute.
+/// How long a call may wait: agents' clients give up after a minute. One that is a step of a script has all of its time.
 pub fn wait(arguments: &Arguments, caller: &Caller) -> Result<Wait, Failure> {
     const DEFAULT: u64 = 10_000;
     const MOST: u64 = 45_000;
-    let time = Duration::from_millis(arguments.count("wait_ms", DEFAULT, MOST)?);
-    Ok(Wait { deadline: Instant::now() + time, given_up: caller.given_up.clone() })
+    let left = caller.until.map(|until| until.saturating_duration_since(Instant::now()));
+    let left = left.map(|left| u64::try_from(left.as_millis()).unwrap_or(0));
+    let time = arguments.count("wait_ms", left.unwrap_or(DEFAULT), left.unwrap_or(MOST))?;
+    let deadline = Instant::now() + Duration::from_millis(time);
+    Ok(Wait { deadline, given_up: caller.given_up.clone() })
 }
 
 #[cfg(test)]

@@ -132,18 +132,21 @@ impl Watched {
     pub async fn wait_for<T>(
         &self,
         deadline: Instant,
-        mut found: impl FnMut(&mut Seen) -> Option<T>,
+        found: impl FnMut(&mut Seen) -> Option<T>,
     ) -> Option<T> {
+        tokio::time::timeout_at(deadline, self.found(found)).await.ok()
+    }
+
+    /// The first thing that `found` finds, whenever that is.
+    pub async fn found<T>(&self, mut found: impl FnMut(&mut Seen) -> Option<T>) -> T {
         let mut bell = self.bell();
         loop {
             bell.mark_unchanged();
             if let Some(found) = found(&mut self.seen()) {
-                return Some(found);
+                return found;
             }
-            match tokio::time::timeout_at(deadline, bell.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return None,
-            }
+            // The bell is ours, and so is not gone.
+            let _ = bell.changed().await;
         }
     }
 }

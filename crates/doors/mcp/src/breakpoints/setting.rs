@@ -22,16 +22,33 @@ impl Session {
         if breakpoints.all.iter().any(|breakpoint| breakpoint.capture.is_some()) {
             self.count_of_others().await;
         }
+        self.tell_groups(&mut breakpoints, told).await;
+    }
+
+    /// Puts those that are still there back to how they were: the program that they were for goes on.
+    pub async fn set_as_before(&self, before: Vec<Breakpoint>) {
+        let mut breakpoints = self.breakpoints.lock().await;
+        let told = breakpoints.groups();
+        for old in before {
+            if let Some(breakpoint) = breakpoints.all.iter_mut().find(|new| new.number == old.number) {
+                *breakpoint = old;
+            }
+        }
+        self.tell_groups(&mut breakpoints, told).await;
+    }
+
+    /// Tells the debugger of each group that there is, or that it was told of before.
+    async fn tell_groups(&self, breakpoints: &mut Breakpoints, told: Vec<Group>) {
         let mut groups = breakpoints.groups();
         groups.extend(told.into_iter().filter(|group| !breakpoints.groups().contains(group)));
         for group in groups {
-            if let Err(failure) = self.set_group(&mut breakpoints, &group).await {
+            if let Err(failure) = self.set_group(breakpoints, &group).await {
                 breakpoints.reject(&group, &failure.what);
             }
         }
         // A program that ends at once leaves nobody to ask.
         if !breakpoints.all.is_empty() {
-            let _ = self.learn(&mut breakpoints).await;
+            let _ = self.learn(breakpoints).await;
         }
     }
 

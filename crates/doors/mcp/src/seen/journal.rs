@@ -34,6 +34,11 @@ impl Journal {
         self.shown = self.shown.max(until);
     }
 
+    /// What was shown behind this was shown to nobody.
+    pub fn show_again(&mut self, from: Cursor) {
+        self.shown = self.shown.min(from);
+    }
+
     pub fn take_deeds(&mut self) -> Vec<String> {
         self.deeds.drain(..).collect()
     }

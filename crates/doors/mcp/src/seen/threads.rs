@@ -38,10 +38,17 @@ impl Threads {
         &self.stops
     }
 
-    /// Who calls without a thread are about, if anybody stands.
+    /// Who calls without a thread are about, if anybody stands. Where nobody was chosen, it is whoever is told of next.
     pub fn active(&self) -> Option<Stop> {
-        let latest = || self.stops.iter().rfind(|stop| stop.told != Told::Aside).or(self.stops.last());
-        self.active.and_then(|thread| self.of(thread)).or_else(|| latest().cloned())
+        self.chosen().or_else(|| self.find(Awaited::New)).or_else(|| self.latest())
+    }
+
+    fn chosen(&self) -> Option<Stop> {
+        self.active.and_then(|thread| self.of(thread))
+    }
+
+    fn latest(&self) -> Option<Stop> {
+        self.stops.iter().rfind(|stop| stop.told != Told::Aside).or(self.stops.last()).cloned()
     }
 
     /// How a thread stands: by a stop of its own, or with one that stopped all.
@@ -65,7 +72,7 @@ impl Threads {
                 first(&|stop| stop.told == Told::Not || stop.epoch > epoch && stop.told != Told::Aside)
             }
             Awaited::Behind(epoch) => first(&|stop| stop.epoch > epoch && stop.told != Told::Aside),
-            Awaited::Latest => self.active(),
+            Awaited::Latest => self.chosen().or_else(|| self.latest()),
             Awaited::Pause { thread, behind } => {
                 first(&|stop| stop.epoch > behind && (stop.told != Told::Aside || stop.thread == thread))
             }
@@ -182,6 +189,7 @@ impl Threads {
     /// It was not left, and still stands unless something was heard of it meanwhile.
     pub fn stay(&mut self, thread: Thread) {
         let stays: Vec<Stop> = self.leaving.extract_if(.., |stop| stop.thread == thread).collect();
+        self.steps(thread, false);
         if self.active.is_none() {
             self.active = stays.first().map(|stop| stop.thread);
         }
@@ -231,6 +239,7 @@ impl Threads {
         self.leaving.retain(|stop| stop.thread != thread);
         self.judging.resumed(Going::alone(thread));
         self.pausing.take_back(thread);
+        self.steps(thread, false);
         self.active = self.active.filter(|active| *active != thread);
     }
 

@@ -1,10 +1,8 @@
 //! What came of waiting, as an answer, and what is told meanwhile.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use crate::breakpoints::State;
 use crate::budget::Room;
@@ -47,6 +45,9 @@ pub async fn answer(session: &Arc<Session>, came: Came, room: Room, wait: &Wait)
     if came == Came::Nothing {
         notes.extend(session.children_in_the_way().await);
     }
+    if wait.given_up.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
     let mut reply = match came {
         Came::Stopped(stop) => {
             session.arrive().await;
@@ -83,7 +84,6 @@ async fn add_breakpoints(session: &Arc<Session>, reply: &mut Reply) {
 async fn report(session: Arc<Session>, progress: Arc<dyn Fn(String) + Send + Sync>) {
     let mut told = String::new();
     loop {
-        let hour = Instant::now() + Duration::from_secs(3600);
         let news = |seen: &mut Seen| {
             let words = match seen.life.phase() {
                 Phase::Starting { progress, .. } => progress.clone().unwrap_or_else(|| "starting".to_owned()),
@@ -92,7 +92,7 @@ async fn report(session: Arc<Session>, progress: Arc<dyn Fn(String) + Send + Syn
             };
             (words != told).then_some(words)
         };
-        let Some(words) = session.watched.wait_for(hour, news).await else { return };
+        let words = session.watched.found(news).await;
         progress(words.clone());
         told = words;
     }

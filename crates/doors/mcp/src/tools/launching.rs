@@ -10,7 +10,7 @@ use super::answering::{answer, first_answer, reporting};
 use super::breaking::{missing, resolve};
 use super::wait;
 use crate::arguments::Arguments;
-use crate::breakpoints::{Breakpoints, Wish};
+use crate::breakpoints::{Breakpoint, Breakpoints, Wish};
 use crate::budget::Room;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
@@ -151,8 +151,12 @@ pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Resul
         reply.add(&format!("(session {} was over; this is {})", session.id, new.id));
         return Ok(reply);
     }
+    let as_before = session.breakpoints.lock().await.all.clone();
     session.breakpoints.lock().await.find_again();
-    session.set_all().await;
+    // What is still being connected to is told everything when it is there.
+    if session.seen().life.is_connected() {
+        session.set_all().await;
+    }
     let before = session.watched.change(|seen| {
         if seen.is_over() {
             return None;
@@ -165,7 +169,7 @@ pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Resul
             .next("debugger_restart once more begins a new one.")
     })?;
     // It may be built anew, for longer than anybody waits here.
-    let again = tokio::spawn(run_again(session.clone(), before));
+    let again = tokio::spawn(run_again(session.clone(), before, as_before));
     let came = reporting(&session, &caller, async {
         let next = || session.next_stop(Awaited::Behind(before), &wait);
         tokio::select! {
@@ -180,11 +184,14 @@ pub async fn restart(door: &Door, arguments: Arguments, caller: Caller) -> Resul
     answer(&session, came.await?, room, &wait).await
 }
 
-async fn run_again(session: Arc<Session>, before: Epoch) -> Result<(), Failure> {
+async fn run_again(session: Arc<Session>, before: Epoch, as_before: Vec<Breakpoint>) -> Result<(), Failure> {
     let answer = match session.link.send("restart", json!({})).await {
         Ok(sent) => sent.answer(LAUNCH_PATIENCE).await,
         Err(failure) => Err(failure),
     };
+    if answer.is_err() && session.seen().life.is_connected() {
+        session.set_as_before(as_before).await;
+    }
     session.watched.change(|seen| {
         seen.life.restarted();
         match &answer {

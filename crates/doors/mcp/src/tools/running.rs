@@ -49,7 +49,7 @@ pub async fn go_on(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     session.seen().running_to.extend(there);
     // Where nothing stands there is nothing to resume, only to wait for.
     let resumed = match standing {
-        Ok(stop) => go(&session, &stop, thread, all).await,
+        Ok(stop) => go(&session, &stop, thread, all, &wait).await,
         Err(_) => Ok(Resumed::On),
     };
     let came = match resumed {
@@ -82,14 +82,15 @@ async fn go(
     stop: &Stop,
     named: Option<Thread>,
     all: bool,
+    wait: &Wait,
 ) -> Result<Resumed, Failure> {
     let before = session.seen().threads.epoch();
-    let resumed = session.resume(stop, Move::Continue, named).await?;
+    let resumed = session.resume(stop, Move::Continue, named, wait).await?;
     let others = || session.seen().threads.known_until(before).filter(|_| all && resumed == Resumed::On);
     // Each may have gone on with another.
     while let Some(other) = others() {
         // What is to be told first is what comes next.
-        if session.resume(&other, Move::Continue, Some(other.thread)).await? == Resumed::NotYet {
+        if session.resume(&other, Move::Continue, Some(other.thread), wait).await? == Resumed::NotYet {
             break;
         }
     }
@@ -138,7 +139,7 @@ pub async fn step(door: &Door, arguments: Arguments, caller: Caller) -> Result<R
     for left in (0..count).rev() {
         let step = Step::of(&session, &stop, by).await;
         let awaited = Awaited::Step { thread: stop.thread, behind: session.seen().threads.epoch() };
-        if session.resume(&stop, by, named).await? == Resumed::NotYet {
+        if session.resume(&stop, by, named, &wait).await? == Resumed::NotYet {
             let done = match count - left - 1 {
                 0 => "did nothing".to_owned(),
                 made => format!("made {made} of {count} steps"),
@@ -183,15 +184,13 @@ pub async fn step(door: &Door, arguments: Arguments, caller: Caller) -> Result<R
 pub async fn pause(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
     let (wait, room) = (wait_of(&arguments, &caller)?, caller.room(&arguments)?);
-    let thread = arguments.thread()?;
-    if let Ok(stop) = session.standing(thread) {
-        let mut reply = answer(&session, Came::Stopped(stop), room, &wait).await?;
-        reply.add("(it was stopped already)");
-        return Ok(reply);
+    let named = arguments.thread()?;
+    if let Ok(stop) = session.standing(named) {
+        return stopped_already(&session, stop, room, &wait).await;
     }
     // What is still being built cannot be stopped yet.
     let begun = |seen: &mut Seen| (!seen.life.is_starting()).then_some(());
-    if session.watched.wait_for(wait.deadline, begun).await.is_none() {
+    if session.until(&wait, begun).await?.is_none() {
         return answer(&session, Came::Nothing, room, &wait).await;
     }
     // A pause in the midst of the beginning stops the debugger's own code, or before the first line.
@@ -200,16 +199,31 @@ pub async fn pause(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     if session.seen().is_over() {
         return answer(&session, Came::Over, room, &wait).await;
     }
-    let thread = match thread {
+    let thread = match named {
         Some(thread) => thread,
         None => session.first_thread().await?,
     };
-    // A breakpoint that captures lets nothing go on any more from now on.
     let name = session.thread_name(thread).await;
-    let awaited = session.watched.change(|seen| {
+    if caller.given_up.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    let asked = session.watched.change(|seen| {
+        // It may have stopped meanwhile, and nothing more would come of a pause.
+        let standing = match named {
+            Some(thread) => seen.threads.of(thread),
+            None => seen.threads.active(),
+        };
+        if let Some(stop) = standing {
+            return Err(stop);
+        }
+        // A breakpoint that captures lets nothing go on any more from now on.
         seen.threads.pausing.ask(thread, &name);
-        Awaited::Pause { thread, behind: seen.threads.epoch() }
+        Ok(Awaited::Pause { thread, behind: seen.threads.epoch() })
     });
+    let awaited = match asked {
+        Ok(awaited) => awaited,
+        Err(stop) => return stopped_already(&session, stop, room, &wait).await,
+    };
     if let Err(failure) = session.ask("pause", thread).await {
         let is_refused = session.watched.change(|seen| {
             // It may have stopped meanwhile, and that is why.
@@ -233,6 +247,17 @@ pub async fn pause(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     Ok(reply)
 }
 
+async fn stopped_already(
+    session: &Arc<Session>,
+    stop: Stop,
+    room: Room,
+    wait: &Wait,
+) -> Result<Reply, Failure> {
+    let mut reply = answer(session, Came::Stopped(stop), room, wait).await?;
+    reply.add("(it was stopped already)");
+    Ok(reply)
+}
+
 /// A program that was paused before its first line is taken there: it has nothing to look at yet.
 async fn at_first_line(session: &Arc<Session>, came: Came, wait: &Wait) -> Came {
     let Came::Stopped(stop) = came else { return came };
@@ -242,7 +267,7 @@ async fn at_first_line(session: &Arc<Session>, came: Came, wait: &Wait) -> Came 
         return Came::Stopped(stop);
     }
     let awaited = Awaited::Step { thread: stop.thread, behind: session.seen().threads.epoch() };
-    if session.resume(&stop, Move::Over, Some(stop.thread)).await != Ok(Resumed::On) {
+    if session.resume(&stop, Move::Over, Some(stop.thread), wait).await != Ok(Resumed::On) {
         return Came::Stopped(stop);
     }
     match session.next_stop(awaited, wait).await {

@@ -1,23 +1,26 @@
 //! Several calls as one, some of them repeated: what would take ten turns is a table in one answer.
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{TOOLS, Tool, Waits};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{Effect, TOOLS, Tool, Waits};
 use crate::arguments::Arguments;
 use crate::budget::line;
 use crate::door::{Caller, Door, show_captured};
 use crate::failure::Failure;
+use crate::output::Cursor;
 use crate::reply::{Evaluated, Reply, State, StopTold};
+use crate::session::Session;
 
 const MOST_STEPS: usize = 50;
 const MOST_ROUNDS: u64 = 100;
 const LONGEST_CELL: usize = 160;
 
-/// These begin a session. A round that begins behind them goes on with it.
-const BEGINNING: [&str; 2] = ["debugger_start", "debugger_attach"];
-
-/// What is captured is not there any more behind these.
-const FORGETTING: [&str; 3] = ["debugger_stop", "debugger_restart", "debugger_breakpoints"];
+/// What does not wait has so long beyond the script's time. The table is to be told before the call as a whole is given up.
+const LAST_STEP: Duration = Duration::from_secs(5);
 
 /// One line of the table.
 struct Row {
@@ -41,6 +44,8 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
     let rounds = arguments.count("repeat", 1, MOST_ROUNDS)?.max(1);
     let from = first_repeated(&arguments, &steps)?;
     let (deadline, room) = (super::wait(&arguments, &caller)?.deadline, caller.room(&arguments)?);
+    let caller = Caller { until: Some(deadline), ..caller };
+    let shown = Shown::before(door);
     let mut session_id = arguments.text("session_id")?;
     let mut rows: Vec<Row> = Vec::new();
     let mut last = Reply::default();
@@ -48,29 +53,29 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
     let mut captured = Reply::default();
     let mut cut_short = None;
     'rounds: for round in 1..=rounds {
-        for (tool, given) in steps.iter().skip(if round == 1 { 0 } else { from }) {
+        for (at, (tool, given)) in steps.iter().enumerate().skip(if round == 1 { 0 } else { from }) {
             let mut given = given.clone();
-            if let Some(id) = session_id.as_ref().filter(|_| !given.has("session_id")) {
+            let is_meant = tool.effect != Effect::Begins && !given.has("session_id");
+            if let Some(id) = session_id.as_ref().filter(|_| is_meant) {
                 given.put("session_id", id.as_str().into());
             }
-            let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-            if left.is_zero() && !rows.is_empty() {
+            if Instant::now() >= deadline && !rows.is_empty() {
                 cut_short = Some("the time was over (wait_ms)");
                 break 'rounds;
             }
-            if tool.waits != Waits::Never {
-                let left = u64::try_from(left.as_millis()).unwrap_or(0);
-                given.put("wait_ms", given.count("wait_ms", left, left)?.into());
-            }
             // It may be forgotten behind the step, and its secrets with it.
             let before = session_id.as_deref().and_then(|id| door.find(id));
-            if let Some(session) = before.as_ref().filter(|_| FORGETTING.contains(&tool.name)) {
+            if let Some(session) = before.as_ref().filter(|_| tool.effect.forgets()) {
                 show_captured(session, &mut captured, room);
             }
             let env = given.get("env").cloned().unwrap_or_default();
-            last = (tool.run)(door, given, caller.clone())
-                .await
-                .unwrap_or_else(|failure| Reply::failed(super::advised(tool, failure)));
+            let done = tokio::time::timeout_at(deadline + LAST_STEP, (tool.run)(door, given, caller.clone()));
+            let done = done.await.unwrap_or_else(|_| Err(too_long(tool)));
+            if caller.given_up.is_cancelled() {
+                shown.restore(door);
+                return Err(Failure::cancelled());
+            }
+            last = done.unwrap_or_else(|failure| Reply::failed(super::advised(tool, failure)));
             let named = last.session.as_deref().and_then(|id| door.find(id));
             let secrets = door.secrets(named.or(before).as_deref()).apart();
             secrets.learn_from(&env);
@@ -88,7 +93,10 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
             });
             // An expression that means nothing here may mean something at the next stop.
             let is_in_vain = last.is_error && !matches!(tool.name, "debugger_evaluate" | "debugger_inspect");
-            if is_in_vain || matches!(last.state, Some(State::Ended | State::Failed)) {
+            let next = steps.get(at + 1).or_else(|| steps.get(from).filter(|_| round < rounds));
+            let is_over = matches!(last.state, Some(State::Ended | State::Failed))
+                && !next.is_some_and(|(next, _)| next.effect.begins());
+            if is_in_vain || is_over {
                 cut_short = Some(if is_in_vain { "this step failed" } else { "the program is over" });
                 break 'rounds;
             }
@@ -110,9 +118,31 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
     Ok(reply)
 }
 
+/// How much the agent was shown of what programs print. A script that is given up has told nobody what its steps took.
+struct Shown(Vec<(String, Cursor)>);
+
+impl Shown {
+    fn before(door: &Door) -> Shown {
+        let shown = |session: &Arc<Session>| (session.id.clone(), session.seen().journal.shown());
+        Shown(door.sessions().iter().map(shown).collect())
+    }
+
+    fn restore(&self, door: &Door) {
+        for session in door.sessions() {
+            let before = self.0.iter().find(|(id, _)| *id == session.id).map(|(_, cursor)| *cursor);
+            session.seen().journal.show_again(before.unwrap_or_default());
+        }
+    }
+}
+
+fn too_long(tool: &Tool) -> Failure {
+    Failure::new(format!("{} took longer than the script may", tool.name))
+        .next("Call it alone, or give the script more of wait_ms.")
+}
+
 /// Which step each round but the first begins with: the one that was named, or the first behind those that begin a session.
 fn first_repeated(arguments: &Arguments, steps: &[(&Tool, Arguments)]) -> Result<usize, Failure> {
-    let begins = |(tool, _): &(&Tool, Arguments)| BEGINNING.contains(&tool.name);
+    let begins = |(tool, _): &(&Tool, Arguments)| tool.effect == Effect::Begins;
     let behind = steps.iter().rposition(begins).map_or(0, |at| at + 1);
     let usual = if behind < steps.len() { behind } else { 0 };
     match arguments.count("from", usual as u64 + 1, u64::MAX)? {

@@ -122,9 +122,10 @@ async fn heard(session: &Session, epoch: Epoch, printed: Cursor, wait: &Wait) ->
         (seen.threads.epoch() > epoch || seen.is_over() || seen.journal.output.end() > printed)
             .then(|| seen.journal.output.end())
     };
-    let mut printed = match session.watched.wait_for(wait.deadline, begins).await {
-        Some(printed) => printed,
-        None => return Came::Nothing,
+    let mut printed = match session.until(wait, begins).await {
+        Ok(Some(printed)) => printed,
+        Ok(None) => return Came::Nothing,
+        Err(_) => return Came::GivenUp,
     };
     // What it says next is mostly more of the same.
     loop {

@@ -38,6 +38,36 @@ fn the_active_thread_is_the_one_that_was_shown_although_others_have_stopped_sinc
 }
 
 #[test]
+fn where_nobody_was_chosen_calls_are_about_the_stop_that_is_told_next() {
+    let mut threads = Threads::default();
+    threads.tell(stop(1));
+    threads.tell(stop(2));
+    assert_eq!(thread_of(threads.active()), Some(1));
+    assert_eq!(show(&mut threads, Awaited::Next(Epoch(2))), Some(1));
+    // Whoever joins looks where the others do.
+    let mut joined = Threads::default();
+    joined.tell(stop(1));
+    joined.tell(stop(2));
+    assert_eq!(thread_of(joined.find(Awaited::Latest)), Some(2));
+}
+
+#[test]
+fn a_step_is_over_with_its_thread_and_with_a_refusal() {
+    let is_in_step = |threads: &mut Threads| {
+        threads.stopped(&json!({"threadId": 9, "reason": "breakpoint", "allThreadsStopped": true})).in_step
+    };
+    for ends in [Threads::gone, Threads::stay] {
+        let mut threads = Threads::default();
+        threads.tell(stop(1));
+        let stands = threads.active().unwrap();
+        threads.show(&stands);
+        assert!(threads.set_off(&stands, Move::Over, None).is_some());
+        ends(&mut threads, thread(1));
+        assert!(!is_in_step(&mut threads));
+    }
+}
+
+#[test]
 fn a_stop_that_is_being_left_is_nobodys_and_comes_back_only_if_nothing_was_heard_of_it() {
     let mut threads = Threads::default();
     threads.tell(stop(1));

@@ -2,20 +2,17 @@
 //! way is told, once, and nothing goes on from it before.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::door::{Caller, Door};
-use crate::made_up::{Engine, MadeUp, call};
+use super::hub::{Engine, MadeUp, begin, call, said, until, word};
+use crate::door::Door;
 use crate::reply::Rendered;
 use crate::reply::State;
-use crate::seen::Seen;
 
-const LONG: Duration = Duration::from_secs(60);
 const BEFORE: &str = "it had stopped here before this call, which did nothing";
 
 fn start() -> Value {
@@ -28,35 +25,6 @@ fn stop(thread: i64) -> Value {
 
 fn stop_of_all(thread: i64) -> Value {
     json!({"threadId": thread, "reason": "breakpoint", "allThreadsStopped": true})
-}
-
-/// Two ends of a word that the test or the engine waits for.
-fn word() -> (impl Fn() + Send + 'static, impl Fn() + Send + 'static) {
-    let (says, said) = channel();
-    (move || says.send(()).unwrap(), move || said.recv_timeout(LONG).unwrap())
-}
-
-/// What the other thread says, without holding up the tasks of this one.
-async fn said<T: Send + 'static>(said: Receiver<T>) -> T {
-    tokio::task::spawn_blocking(move || said.recv_timeout(LONG).unwrap()).await.unwrap()
-}
-
-async fn until(door: &Door, is_so: impl Fn(&Seen) -> bool) {
-    let session = door.find("a").unwrap();
-    let found = |seen: &mut Seen| is_so(seen).then_some(());
-    session.watched.wait_for(Instant::now() + LONG, found).await.unwrap();
-}
-
-fn begin(
-    door: &Arc<Door>,
-    tool: &'static str,
-    arguments: Value,
-    given_up: &CancellationToken,
-) -> tokio::task::JoinHandle<Rendered> {
-    let (door, given_up) = (door.clone(), given_up.clone());
-    let given = arguments.as_object().unwrap().clone();
-    let caller = Caller { given_up, ..Caller::default() };
-    tokio::spawn(async move { door.call(tool, given, caller).await.unwrap() })
 }
 
 /// A door in whose session these stop, and what was answered to the start says nothing of them.
@@ -149,7 +117,7 @@ async fn what_is_shown_on_demand_is_told() {
 }
 
 /// A file with lines to run to.
-fn source() -> (tempfile::TempDir, String) {
+pub fn source() -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("t.py");
     std::fs::write(&file, "a = 1\nb = 2\nc = 3\n").unwrap();
@@ -462,4 +430,85 @@ async fn what_crosses_a_request_to_go_on_is_told_at_least() {
     stands(&call(&door, "debugger_start", json!({"program": "/bin/x", "wait_ms": 45_000})).await, 1);
     let told = call(&door, "debugger_continue", json!({"wait_ms": 45_000})).await;
     says(&told, &["thread 2 stopped (breakpoint) and went on untold"]);
+}
+
+#[tokio::test]
+async fn what_stops_while_a_pause_is_prepared_is_told_and_not_paused() {
+    let (asks, asked) = channel();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        engine.begin(&[]);
+        let threads = engine.until("threads");
+        engine.event("stopped", stop(7));
+        engine.answer(&threads);
+        asks.send(engine.all_that_it_was_asked()).unwrap();
+    });
+    let door = hub.door();
+    call(&door, "debugger_start", start()).await;
+    until(&door, |seen| seen.life.has_begun()).await;
+    let reply = call(&door, "debugger_pause", json!({"wait_ms": 45_000})).await;
+    stands(&reply, 7);
+    says(&reply, &["it was stopped already"]);
+    door.leave().await;
+    assert!(!said(asked).await.contains(&"pause".to_owned()));
+}
+
+#[tokio::test]
+async fn a_pause_that_is_given_up_during_a_build_stops_nothing() {
+    let (builds, is_built) = word();
+    let (asks, asked) = channel();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        let launch = engine.until("launch");
+        is_built();
+        engine.answer(&launch);
+        engine.begin(&[]);
+        asks.send(engine.all_that_it_was_asked()).unwrap();
+    });
+    let door = hub.door();
+    call(&door, "debugger_start", start()).await;
+    let given_up = CancellationToken::new();
+    let pause = begin(&door, "debugger_pause", json!({"wait_ms": 45_000}), &given_up);
+    given_up.cancel();
+    assert!(pause.await.unwrap().is_error);
+    builds();
+    until(&door, |seen| seen.life.has_begun()).await;
+    door.leave().await;
+    assert!(!said(asked).await.contains(&"pause".to_owned()));
+}
+
+#[tokio::test]
+async fn input_that_is_given_up_takes_no_output_along() {
+    let (asks, asked) = channel();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        engine.begin(&[]);
+        let input = engine.until("breakroom/input");
+        engine.answer(&input);
+        asks.send(()).unwrap();
+        engine.rest();
+    });
+    let door = hub.door();
+    call(&door, "debugger_start", start()).await;
+    until(&door, |seen| seen.life.has_begun()).await;
+    let given_up = CancellationToken::new();
+    let arguments = json!({"text": "x\n", "wait_ms": 45_000});
+    let input = begin(&door, "debugger_input", arguments, &given_up);
+    said(asked).await;
+    given_up.cancel();
+    let reply = input.await.unwrap();
+    assert!(reply.is_error && reply.text.contains("cancelled"), "{reply:?}");
+}
+
+#[tokio::test]
+async fn whoever_does_not_wait_does_not_wait_for_the_answer_of_a_resume() {
+    let (ends, is_ended) = word();
+    let door = standing(vec![stop(1)], move |mut engine| {
+        let goes_on = engine.until("continue");
+        is_ended();
+        engine.answer(&goes_on);
+        engine.rest();
+    })
+    .await;
+    stands(&call(&door, "debugger_wait", json!({"wait_ms": 0})).await, 1);
+    let running = call(&door, "debugger_continue", json!({"wait_ms": 0})).await;
+    assert_eq!(running.data["state"], "running", "{running:?}");
+    ends();
 }

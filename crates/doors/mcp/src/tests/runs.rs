@@ -1,27 +1,17 @@
 //! One run behind another, and whose turn it is to begin one, in orders that real debuggers keep too rarely to be waited
 //! for.
 
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
-use crate::door::Door;
-use crate::made_up::{Engine, MadeUp, call};
+use super::hub::{Engine, LONG, MadeUp, call, until};
 use crate::reply::State;
 use crate::seen::Seen;
 
-const LONG: Duration = Duration::from_secs(60);
 /// What nobody waits for is not asked in this time.
 const A_WHILE: Duration = Duration::from_millis(1_500);
-
-async fn until(door: &Arc<Door>, is_so: impl Fn(&Seen) -> bool) {
-    let session = door.find("a").unwrap();
-    let found = |seen: &mut Seen| is_so(seen).then_some(());
-    session.watched.wait_for(Instant::now() + LONG, found).await.unwrap();
-}
 
 fn listed(hits: i64) -> Value {
     json!({"breakpoints": [{"id": 4, "own": true, "name": "main", "state": "verified", "hits": hits}]})

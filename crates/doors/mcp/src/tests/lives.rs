@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
+use super::hub::{Engine, MadeUp, call};
 use crate::Secrets;
 use crate::link::News;
-use crate::made_up::{Engine, MadeUp, call};
 use crate::reply::State;
 use crate::watched::Watched;
 
@@ -225,6 +225,70 @@ async fn a_restart_that_is_refused_fails_and_the_program_is_as_it_was() {
     let reply = call(&door, "debugger_restart", json!({"wait_ms": 45_000})).await;
     assert!(reply.is_error && reply.text.contains("it cannot be built"), "{reply:?}");
     assert_eq!(door.find("a").unwrap().seen().state(), State::Paused);
+}
+
+#[tokio::test]
+async fn a_restart_that_is_refused_leaves_breakpoints_where_the_program_has_them() {
+    let (folder, file) = crate::tests::orders::source();
+    let (asks, asked) = std::sync::mpsc::channel();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        engine.begin(&[json!({"threadId": 1, "reason": "breakpoint"})]);
+        let restart = engine.until("restart");
+        engine.refuse(&restart, "it cannot be built");
+        let set = engine.until("setBreakpoints");
+        asks.send(set["arguments"]["breakpoints"][0]["line"].clone()).unwrap();
+        engine.answer(&set);
+        engine.rest();
+    });
+    let door = hub.door();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let wanted = text.lines().nth(1).unwrap().trim().to_owned();
+    let breakpoints = json!([{"file": file, "text": wanted}]);
+    call(&door, "debugger_start", start(json!({"wait_ms": 45_000, "breakpoints": breakpoints}))).await;
+    std::fs::write(&file, format!("\n\n{text}")).unwrap();
+    let reply = call(&door, "debugger_restart", json!({"wait_ms": 45_000})).await;
+    assert!(reply.is_error, "{reply:?}");
+    let line =
+        tokio::task::spawn_blocking(move || asked.recv_timeout(super::hub::LONG).unwrap()).await.unwrap();
+    assert_eq!(line, 2);
+    drop(folder);
+}
+
+#[tokio::test]
+async fn a_restart_during_a_build_waits_for_no_breakpoint() {
+    let (goes_on, go_on) = std::sync::mpsc::channel::<()>();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        let launch = engine.until("launch");
+        let next = engine.next().unwrap();
+        assert_eq!(next["command"], "restart");
+        engine.answer(&next);
+        go_on.recv_timeout(super::hub::LONG).unwrap();
+        engine.answer(&launch);
+        engine.rest();
+    });
+    let door = hub.door();
+    call(&door, "debugger_start", start(json!({"breakpoints": ["main"]}))).await;
+    let reply = call(&door, "debugger_restart", json!({"wait_ms": 0})).await;
+    assert_eq!(reply.data["state"], "starting", "{reply:?}");
+    goes_on.send(()).unwrap();
+}
+
+#[tokio::test]
+async fn a_hub_that_ends_during_a_start_is_told_as_that() {
+    let (goes_on, go_on) = std::sync::mpsc::channel::<()>();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        engine.until("launch");
+        go_on.recv_timeout(super::hub::LONG).unwrap();
+        let farewell = engine.farewell.take().unwrap();
+        drop(engine);
+        farewell.send(Some("the hub ended unexpectedly".to_owned())).unwrap();
+    });
+    let door = hub.door();
+    call(&door, "debugger_start", start(json!({}))).await;
+    goes_on.send(()).unwrap();
+    let reply = call(&door, "debugger_wait", json!({"wait_ms": 45_000})).await;
+    assert_eq!(reply.data["state"], "failed", "{reply:?}");
+    assert!(reply.text.contains("the hub ended unexpectedly"), "{reply:?}");
 }
 
 #[tokio::test]

@@ -3,16 +3,12 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
+use super::hub::{Engine, LONG, MadeUp, call, until};
 use crate::door::{Caller, Door};
-use crate::made_up::{Engine, MadeUp, call};
 use crate::seen::Seen;
-
-const LONG: Duration = Duration::from_secs(60);
 
 fn start(more: Value) -> Value {
     let mut start = json!({"program": "/bin/made-up", "wait_ms": 45_000});
@@ -20,12 +16,6 @@ fn start(more: Value) -> Value {
         start.extend(more);
     }
     start
-}
-
-async fn until(door: &Door, is_so: impl Fn(&Seen) -> bool) {
-    let session = door.find("a").unwrap();
-    let found = |seen: &mut Seen| is_so(seen).then_some(());
-    session.watched.wait_for(Instant::now() + LONG, found).await.unwrap();
 }
 
 /// A hub whose engine hands over what it is asked to launch, and goes on.

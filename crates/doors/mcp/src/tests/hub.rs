@@ -9,12 +9,15 @@ use std::time::Duration;
 
 use breakroom_client::Request;
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::door::{Caller, Door};
 use crate::reply::Rendered;
+use crate::seen::Seen;
 use crate::{Connection, Hub, Secrets, Setup, Wanted};
 
-const LONG: Duration = Duration::from_secs(60);
+pub const LONG: Duration = Duration::from_secs(60);
 
 /// Each connection is of the session that is next.
 #[derive(Default)]
@@ -78,6 +81,37 @@ pub async fn call(door: &Door, tool: &str, arguments: Value) -> Rendered {
     door.call(tool, given, Caller::default()).await.unwrap()
 }
 
+/// A call that may be given up.
+pub fn begin(
+    door: &Arc<Door>,
+    tool: &'static str,
+    arguments: Value,
+    given_up: &CancellationToken,
+) -> tokio::task::JoinHandle<Rendered> {
+    let (door, given_up) = (door.clone(), given_up.clone());
+    let given = arguments.as_object().unwrap().clone();
+    let caller = Caller { given_up, ..Caller::default() };
+    tokio::spawn(async move { door.call(tool, given, caller).await.unwrap() })
+}
+
+/// Waits until the session `a` is seen like this.
+pub async fn until(door: &Door, is_so: impl Fn(&Seen) -> bool) {
+    let session = door.find("a").unwrap();
+    let found = |seen: &mut Seen| is_so(seen).then_some(());
+    session.watched.wait_for(Instant::now() + LONG, found).await.unwrap();
+}
+
+/// Two ends of a word that the test or the engine waits for.
+pub fn word() -> (impl Fn() + Send + 'static, impl Fn() + Send + 'static) {
+    let (says, said) = mpsc::channel();
+    (move || says.send(()).unwrap(), move || said.recv_timeout(LONG).unwrap())
+}
+
+/// What the other thread says, without holding up the tasks of this one.
+pub async fn said<T: Send + 'static>(said: mpsc::Receiver<T>) -> T {
+    tokio::task::spawn_blocking(move || said.recv_timeout(LONG).unwrap()).await.unwrap()
+}
+
 impl Engine {
     /// Whether it was asked for this.
     pub fn was_asked(&self, command: &str) -> bool {
@@ -103,13 +137,19 @@ impl Engine {
     }
 
     /// Answers whatever comes, to the end.
-    pub fn rest(mut self) {
+    pub fn rest(self) {
+        self.all_that_it_was_asked();
+    }
+
+    /// Answers whatever comes, to the end, and says what it was asked from the beginning on.
+    pub fn all_that_it_was_asked(mut self) -> Vec<String> {
         while let Some(request) = self.next() {
             self.answer(&request);
             if request["command"] == "disconnect" {
-                return;
+                break;
             }
         }
+        self.asked
     }
 
     /// How long the next request is waited for.

@@ -1,0 +1,8 @@
+//! Whole calls against a hub that is made up: orders of events that a real debugger keeps too rarely to be waited for.
+
+mod beginnings;
+mod hub;
+mod lives;
+mod orders;
+mod runs;
+mod scripts;
