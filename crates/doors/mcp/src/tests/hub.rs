@@ -18,6 +18,8 @@ use crate::seen::Seen;
 use crate::{Connection, Hub, Secrets, Setup, Wanted};
 
 pub const LONG: Duration = Duration::from_secs(60);
+/// What is not to happen does not happen in this time.
+pub const A_WHILE: Duration = Duration::from_millis(1_500);
 
 /// Each connection is of the session that is next.
 #[derive(Default)]

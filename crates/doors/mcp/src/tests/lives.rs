@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
-use super::hub::{Engine, MadeUp, call};
+use super::hub::{A_WHILE, Engine, MadeUp, call, said, until};
 use crate::Secrets;
 use crate::link::News;
 use crate::reply::State;
+use crate::seen::Seen;
 use crate::watched::Watched;
 
 fn start(more: serde_json::Value) -> serde_json::Value {
@@ -248,44 +249,44 @@ async fn a_restart_that_is_refused_leaves_breakpoints_where_the_program_has_them
     std::fs::write(&file, format!("\n\n{text}")).unwrap();
     let reply = call(&door, "debugger_restart", json!({"wait_ms": 45_000})).await;
     assert!(reply.is_error, "{reply:?}");
-    let line =
-        tokio::task::spawn_blocking(move || asked.recv_timeout(super::hub::LONG).unwrap()).await.unwrap();
-    assert_eq!(line, 2);
+    assert_eq!(said(asked).await, 2);
     drop(folder);
 }
 
 #[tokio::test]
 async fn a_restart_during_a_build_waits_for_no_breakpoint() {
-    let (goes_on, go_on) = std::sync::mpsc::channel::<()>();
+    let (builds, building) = std::sync::mpsc::channel();
+    let (asks, asked) = std::sync::mpsc::channel();
     let hub = MadeUp::default().with(Some("a"), move |mut engine| {
         let launch = engine.until("launch");
+        builds.send(()).unwrap();
         let next = engine.next().unwrap();
-        assert_eq!(next["command"], "restart");
+        asks.send(next["command"].clone()).unwrap();
         engine.answer(&next);
-        go_on.recv_timeout(super::hub::LONG).unwrap();
         engine.answer(&launch);
         engine.rest();
     });
     let door = hub.door();
     call(&door, "debugger_start", start(json!({"breakpoints": ["main"]}))).await;
-    let reply = call(&door, "debugger_restart", json!({"wait_ms": 0})).await;
-    assert_eq!(reply.data["state"], "starting", "{reply:?}");
-    goes_on.send(()).unwrap();
+    said(building).await;
+    call(&door, "debugger_restart", json!({"wait_ms": 0})).await;
+    assert_eq!(said(asked).await, "restart");
 }
 
 #[tokio::test]
 async fn a_hub_that_ends_during_a_start_is_told_as_that() {
-    let (goes_on, go_on) = std::sync::mpsc::channel::<()>();
+    let (goes, gone) = std::sync::mpsc::channel();
     let hub = MadeUp::default().with(Some("a"), move |mut engine| {
         engine.until("launch");
-        go_on.recv_timeout(super::hub::LONG).unwrap();
-        let farewell = engine.farewell.take().unwrap();
-        drop(engine);
-        farewell.send(Some("the hub ended unexpectedly".to_owned())).unwrap();
+        goes.send(engine.farewell.take().unwrap()).unwrap();
     });
     let door = hub.door();
     call(&door, "debugger_start", start(json!({}))).await;
-    goes_on.send(()).unwrap();
+    let farewell = said(gone).await;
+    // Nothing is told before the reason is known.
+    let is_told = tokio::time::timeout(A_WHILE, until(&door, Seen::is_over)).await;
+    assert!(is_told.is_err());
+    farewell.send(Some("the hub ended unexpectedly".to_owned())).unwrap();
     let reply = call(&door, "debugger_wait", json!({"wait_ms": 45_000})).await;
     assert_eq!(reply.data["state"], "failed", "{reply:?}");
     assert!(reply.text.contains("the hub ended unexpectedly"), "{reply:?}");

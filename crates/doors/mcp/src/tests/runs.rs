@@ -6,12 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::hub::{Engine, LONG, MadeUp, call, until};
+use super::hub::{A_WHILE, Engine, LONG, MadeUp, call, until};
 use crate::reply::State;
 use crate::seen::Seen;
-
-/// What nobody waits for is not asked in this time.
-const A_WHILE: Duration = Duration::from_millis(1_500);
 
 fn listed(hits: i64) -> Value {
     json!({"breakpoints": [{"id": 4, "own": true, "name": "main", "state": "verified", "hits": hits}]})

@@ -83,7 +83,7 @@ async fn what_was_captured_is_told_with_the_call_that_forgets_it() {
     for (tool, arguments) in [
         ("debugger_stop", json!({})),
         ("debugger_breakpoints", json!({"remove": "all"})),
-        ("debugger_restart", json!({"wait_ms": 45_000})),
+        ("debugger_restart", json!({"wait_ms": 0})),
     ] {
         let hub = MadeUp::default().with(Some("a"), |mut engine| {
             let set = engine.until("setFunctionBreakpoints");
