@@ -6,7 +6,7 @@ use std::fmt;
 use breakroom_client::model::{self, Frame};
 use serde_json::{Map, Value, json};
 
-use crate::budget::{Rests, Room, cut, cut_as_data, fit_data};
+use crate::budget::{LONGEST_FUNCTION, Rests, Room, cut, cut_as_data, fit_data, line};
 use crate::failure::Failure;
 use crate::secrets::Secrets;
 use crate::seen::{Epoch, Thread};
@@ -86,7 +86,7 @@ pub struct PlaceTold {
 impl PlaceTold {
     pub fn of(frame: &Frame) -> PlaceTold {
         let file = frame.source.as_ref().and_then(|source| source.path.clone());
-        PlaceTold { function: frame.name.clone(), file, line: frame.line }
+        PlaceTold { function: line(&frame.name, LONGEST_FUNCTION), file, line: frame.line }
     }
 }
 

@@ -27,7 +27,12 @@ pub async fn variables(session: &Session, arguments: &Arguments, room: Room) -> 
             if let Some(shown) = members.get_mut(start..) {
                 session.brief(shown, PATIENCE).await;
             }
-            list(arguments, room, &format!("locals of {}", frame.name), Inside { members, part: None })
+            list(
+                arguments,
+                room,
+                &format!("locals of {}", line(&frame.name, LONGEST_TITLE)),
+                Inside { members, part: None },
+            )
         }
         Some(path) => {
             let start = arguments.count("start", 0, u32::MAX.into())? as usize;
