@@ -18,7 +18,7 @@ use crate::output::{Cursor, fitting};
 use crate::reply::{PlaceTold, Reply, State, StopTold};
 use crate::seen::{Stop, Told};
 use crate::session::{MOST_FRAMES, Session};
-use crate::source::{excerpt, nearest};
+use crate::source::{current, excerpt, nearest};
 use crate::values::Shown;
 
 const LINES_BEFORE: i64 = 3;
@@ -242,7 +242,8 @@ impl Snapshot {
         let text = text.map(|text| line(text, LONGEST_NEWS));
         let said = exception.clone().or(text).filter(|_| is_exception);
         let size = |text: &String| text.len() + 1;
-        let source = nearest(source.clone(), room.percent(25));
+        let of_source = Room { text: room.percent(25), data: usize::MAX };
+        let source = &source[nearest(source, current(source), of_source)];
         let mut used = source.iter().map(size).sum::<usize>();
         let stack = rows(frames, *at, &session.cwd).into_iter().take(FRAMES_SHOWN);
         let for_stack = if room.text < TIGHT { 0 } else { room.percent(20) };

@@ -7,6 +7,7 @@ mod attaching;
 mod breaking;
 mod checking;
 mod evaluating;
+mod files;
 mod launching;
 mod looking;
 mod running;
