@@ -66,7 +66,8 @@ enum Kind {
     Line,
     Flag,
     Texts,
-    Object,
+    /// With any members; of these, some as an example.
+    Object(&'static [Takes]),
     Breakpoints,
     Steps,
     OneOf(&'static [&'static str]),
@@ -89,6 +90,8 @@ const EVERYWHERE: [Takes; 3] = [SESSION, ("wait_ms", Number, ""), ("max_tokens",
 // Among others, but some models' providers refuse objects without members.
 const OF_A_BREAKPOINT: &[Takes] = &[FILE, LINE, ("text", Text, ""), ("capture", Texts, "")];
 const OF_A_STEP: &[Takes] = &[("tool", Text, "")];
+const OF_AN_ENVIRONMENT: &[Takes] = &[("NAME", Text, "")];
+const OF_A_LAUNCH: &[Takes] = &[("mode", Text, "")];
 
 const SET_BREAKPOINT: Tool = Tool {
     name: "debugger_set_breakpoint",
@@ -120,12 +123,12 @@ pub static TOOLS: &[Tool] = &[
             ("language", Text, "if not clear by the file: python, nodejs, go, rust, cpp, ..."),
             ("args", Texts, ""),
             ("cwd", Text, ""),
-            ("env", Object, ""),
+            ("env", Object(OF_AN_ENVIRONMENT), "values are strings"),
             ("breakpoints", Breakpoints, "as in debugger_set_breakpoint; set before anything runs"),
             ("stop_on_entry", Flag, ""),
             ("exceptions", Texts, "filters; default: uncaught"),
             ("configuration", Text, "of .vscode/launch.json"),
-            ("launch", Object, "the debugger's own launch arguments"),
+            ("launch", Object(OF_A_LAUNCH), "the debugger's own launch arguments"),
             WAIT,
             TOKENS,
         ],
@@ -143,7 +146,7 @@ pub static TOOLS: &[Tool] = &[
             ("address", Text, ""),
             ("language", Text, ""),
             ("breakpoints", Breakpoints, ""),
-            ("launch", Object, ""),
+            ("launch", Object(OF_A_LAUNCH), ""),
             WAIT,
             TOKENS,
         ],
@@ -350,7 +353,7 @@ impl Kind {
             Number | Count | Line => json!({"type": "integer"}),
             Flag => json!({"type": "boolean"}),
             Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Object => json!({"type": "object"}),
+            Object(members) => object(members),
             Breakpoints => objects(OF_A_BREAKPOINT),
             Steps => objects(OF_A_STEP),
             OneOf(words) | Usually(words) => json!({"type": "string", "enum": words}),
@@ -359,7 +362,11 @@ impl Kind {
 }
 
 fn objects(members: &[Takes]) -> Value {
-    json!({"type": "array", "items": {"type": "object", "properties": properties(members)}})
+    json!({"type": "array", "items": object(members)})
+}
+
+fn object(members: &[Takes]) -> Value {
+    json!({"type": "object", "properties": properties(members)})
 }
 
 fn properties(takes: &[Takes]) -> Map<String, Value> {
@@ -415,9 +422,24 @@ fn breakpoint(given: Map<String, Value>) -> Result<Arguments, Failure> {
     }
 }
 
-/// A failure that says nothing else about what to do says what the tool takes.
+/// A failure that says nothing else about what to do says what the tool takes. A debugger that is not installed is not
+/// helped by other arguments.
 pub fn advised(tool: &Tool, failure: Failure) -> Failure {
-    failure.or_next(|| format!("Call {} again; it takes {}.", tool.name, names(tool.takes)))
+    const INSTALLING: &str = "breakroom doctor --fix ";
+    let command = failure.what.split('`').find(|part| part.starts_with(INSTALLING));
+    let next = match command {
+        Some(command) => {
+            format!(
+                "Run `{command}`, with --yes where nobody can be asked, and then call {} again.",
+                tool.name
+            )
+        }
+        None if failure.what.contains("Install it by hand") => {
+            format!("Install it, and then call {} again.", tool.name)
+        }
+        None => format!("Call {} again; it takes {}.", tool.name, names(tool.takes)),
+    };
+    failure.or_next(|| next)
 }
 
 /// How long a call may wait: agents' clients give up after a minute.
@@ -440,17 +462,20 @@ mod tests {
         assert!(tokens < 2_500, "{tokens} tokens");
     }
 
-    /// What no client warns of and no model's provider refuses: one type each, arrays with items, and nothing but these
-    /// words of JSON Schema.
+    /// What no client warns of and no model's provider refuses: one type each, arrays with items, objects with members, and
+    /// nothing but these words of JSON Schema.
     fn is_plain(schema: &Value) -> bool {
         let words = ["type", "description", "properties", "required", "items", "enum"];
         let Some(members) = schema.as_object() else { return false };
         let is_typed = schema["type"].is_string();
         let has_items = schema["type"] != "array" || is_plain(&schema["items"]);
+        let has_members =
+            schema["type"] != "object" || schema["properties"].as_object().is_some_and(|all| !all.is_empty());
         let inner = schema["properties"].as_object().into_iter().flatten();
         members.keys().all(|word| words.contains(&word.as_str()))
             && is_typed
             && has_items
+            && has_members
             && inner.into_iter().all(|(_, schema)| is_plain(schema))
     }
 
@@ -462,6 +487,22 @@ mod tests {
         }
         assert!(is_plain(&Value::Object(output_schema())));
         assert!(!is_plain(&json!({"type": ["integer", "string"]})) && !is_plain(&json!({"type": "array"})));
+        assert!(!is_plain(&json!({"type": "object"})));
+        assert!(!is_plain(&json!({"type": "object", "properties": {}})));
+    }
+
+    #[test]
+    fn where_a_debugger_is_missing_the_next_step_is_to_install_it() {
+        let start = TOOLS.iter().find(|tool| tool.name == "debugger_start").unwrap();
+        let next = |what: &str| advised(start, Failure::new(what)).next.unwrap();
+        let said = next(
+            "the adapter debugpy is not installed. Install it with `breakroom doctor --fix debugpy`, or by hand: pip",
+        );
+        assert!(said.starts_with("Run `breakroom doctor --fix debugpy`"), "{said}");
+        assert!(said.ends_with("then call debugger_start again."), "{said}");
+        let said = next("the adapter mine is not installed. Install it by hand: get-mine");
+        assert_eq!(said, "Install it, and then call debugger_start again.");
+        assert!(next("`program` is missing").starts_with("Call debugger_start again; it takes program"));
     }
 
     #[test]
