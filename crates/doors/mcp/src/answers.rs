@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -14,26 +15,50 @@ use crate::seen::Seen;
 
 /// What a stopped program is asked again and again.
 struct Standing {
-    frames: Value,
-    scopes: Value,
+    stop: Value,
+    frame: Value,
+    /// What is in a scope or a value, by its reference. The locals are 9.
     variables: Value,
+    /// How often its stack was asked for.
+    looks: Arc<AtomicUsize>,
 }
 
 impl Standing {
-    fn at(frame: Value) -> Standing {
-        Standing { frames: json!([frame]), scopes: json!([]), variables: json!([]) }
+    fn with(variables: Value) -> Standing {
+        Standing {
+            stop: json!({"threadId": 7, "reason": "breakpoint"}),
+            frame: json!({"id": 1, "name": "main", "line": 1, "column": 1}),
+            variables,
+            looks: Arc::default(),
+        }
+    }
+
+    fn door(self) -> Arc<Door> {
+        MadeUp::default().with(Some("a"), move |engine| engine.stands(&self)).door()
     }
 }
 
 impl Engine {
-    /// Stands in one place, to the end.
+    /// Stands in one place, to the end. It evaluates nothing.
     fn stands(mut self, standing: &Standing) {
-        self.begin(&[json!({"threadId": 7, "reason": "breakpoint"})]);
+        self.begin(std::slice::from_ref(&standing.stop));
         while let Some(request) = self.next() {
             let body = match request["command"].as_str().unwrap() {
-                "stackTrace" => json!({"stackFrames": standing.frames, "totalFrames": 1}),
-                "scopes" => json!({"scopes": standing.scopes}),
-                "variables" => json!({"variables": standing.variables}),
+                "stackTrace" => {
+                    standing.looks.fetch_add(1, Ordering::Relaxed);
+                    json!({"stackFrames": [standing.frame], "totalFrames": 1})
+                }
+                "scopes" => {
+                    json!({"scopes": [{"name": "Locals", "variablesReference": 9, "expensive": false}]})
+                }
+                "variables" => {
+                    let reference = request["arguments"]["variablesReference"].to_string();
+                    json!({"variables": standing.variables[reference]})
+                }
+                "evaluate" => {
+                    self.refuse(&request, "there is no such name");
+                    continue;
+                }
                 "disconnect" => return self.answer(&request),
                 _ => {
                     self.answer(&request);
@@ -52,19 +77,80 @@ fn start() -> Value {
 #[tokio::test]
 async fn the_long_name_of_a_function_leaves_room_for_its_variables() {
     let name = format!("fold<{}>", "std::vector<std::string>, ".repeat(200));
-    let variables = json!([{"name": "total", "value": "42", "type": "int", "variablesReference": 0}]);
-    let standing = Standing {
-        scopes: json!([{"name": "Locals", "variablesReference": 9, "expensive": false}]),
-        variables,
-        ..Standing::at(json!({"id": 1, "name": name, "line": 1, "column": 1}))
-    };
-    let door = MadeUp::default().with(Some("a"), move |engine| engine.stands(&standing)).door();
+    let total = json!({"name": "total", "value": "42", "type": "int", "variablesReference": 0});
+    let frame = json!({"id": 1, "name": name, "line": 1, "column": 1});
+    let door = Standing { frame, ..Standing::with(json!({"9": [total]})) }.door();
     let told = call(&door, "debugger_start", start()).await;
     assert!(told.text.contains("total: int = 42") && told.text.contains("fold<std::"), "{told:?}");
     assert_eq!(told.data["locals"][0]["name"], "total", "{told:?}");
     assert_eq!(told.data.get("left_out"), None, "{told:?}");
     let function = told.data["function"].as_str().unwrap();
     assert!(function.starts_with("fold<std::") && function.len() < 200, "{told:?}");
+}
+
+#[tokio::test]
+async fn several_expressions_that_all_fail_are_a_failure_with_a_next_step() {
+    let door = Standing::with(json!({"9": []})).door();
+    call(&door, "debugger_start", start()).await;
+    for (expressions, next) in [
+        (json!(["a", "b"]), "Next: debugger_inspect with what=variables"),
+        (json!(["a", "b = 2"]), "Next: debugger_set_variable assigns"),
+    ] {
+        let told = call(&door, "debugger_evaluate", json!({"expressions": expressions})).await;
+        assert!(told.is_error && told.text.contains(next), "{told:?}");
+        assert!(told.text.contains("a = <there is no such name>"), "{told:?}");
+        assert!(told.data["error"].as_str().unwrap().contains("none of 2"), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn behind_the_last_element_there_are_none() {
+    let many = json!({"name": "many", "value": "[...]", "indexedVariables": 2_000, "variablesReference": 10});
+    let few = json!({"name": "few", "value": "[...]", "indexedVariables": 1, "variablesReference": 10});
+    // Asked for none, a debugger gives all.
+    let all = json!([{"name": "0", "value": "'first'", "variablesReference": 0}]);
+    let door = Standing::with(json!({"9": [many, few], "10": all})).door();
+    call(&door, "debugger_start", start()).await;
+    for (variable, says) in
+        [("many", "it has 2000, and none from start=5000"), ("few", "it has 1, and none from start=5000")]
+    {
+        let told = call(&door, "debugger_inspect", json!({"variable": variable, "start": 5_000})).await;
+        assert!(!told.is_error && told.text.contains(says), "{told:?}");
+        assert_eq!(told.data["variables"], json!([]), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_objects_those_are_looked_into_that_were_asked_for() {
+    let object =
+        |at: usize| json!({"name": format!("order{at}"), "value": "0x55d0", "variablesReference": 10});
+    let objects: Vec<Value> = (0..9).map(object).collect();
+    let fields = json!([{"name": "id", "value": "3", "variablesReference": 0}]);
+    let door = Standing::with(json!({"9": objects, "10": fields})).door();
+    call(&door, "debugger_start", start()).await;
+    let filtered = json!({"what": "variables", "filter": "ORDER8"});
+    let told = call(&door, "debugger_inspect", filtered).await;
+    assert!(told.text.contains("order8 = 0x55d0 {id: 3}"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_stop_of_another_breakpoint_is_not_looked_at_for_the_sake_of_conditions() {
+    for (hit, looks) in [(99, 1), (1, 2)] {
+        let stop = json!({"threadId": 7, "reason": "breakpoint", "hitBreakpointIds": [hit]});
+        let standing = Standing { stop, ..Standing::with(json!({"9": []})) };
+        let looked = standing.looks.clone();
+        let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+            let set = engine.until("setFunctionBreakpoints");
+            engine.answer_with(&set, json!({"breakpoints": [{"id": 1}, {"id": 2}, {"id": 3}]}));
+            engine.stands(&standing);
+        });
+        let breakpoint = |function: &str| json!({"function": function, "condition": "n > 1"});
+        let breakpoints = ["f", "g", "h"].map(breakpoint);
+        let start = json!({"program": "/bin/made-up", "breakpoints": breakpoints, "wait_ms": 45_000});
+        let told = call(&hub.door(), "debugger_start", start).await;
+        assert_eq!(told.text.contains("breakpoint 1 stops each time"), hit == 1, "{told:?}");
+        assert_eq!(looked.load(Ordering::Relaxed), looks, "{told:?}");
+    }
 }
 
 /// A program that runs, and stops nowhere.
