@@ -254,9 +254,17 @@ impl Reply {
 
     /// Takes the line with what to do next out of the text of a failure: what is wrong may be all that a build has printed.
     fn take_next(&mut self, longest: usize) -> Option<String> {
-        let line = format!("Next: {}", self.failure.as_ref()?.next.as_ref()?);
+        let line = match self.failure.as_ref().map(|failure| failure.next.as_ref()) {
+            Some(next) => format!("Next: {}", next?),
+            // A session that failed says so itself, and first of all.
+            None if self.is_error => self.text.lines().find(|line| line.starts_with("Next: "))?.to_owned(),
+            None => return None,
+        };
         let line = Some(line).filter(|line| line.len() <= longest)?;
-        let at = self.text.rfind(&format!("\n{line}"))?;
+        let at = match self.failure {
+            Some(_) => self.text.rfind(&format!("\n{line}"))?,
+            None => self.text.find(&format!("\n{line}"))?,
+        };
         self.text.replace_range(at..at + 1 + line.len(), "");
         Some(line)
     }
@@ -323,6 +331,12 @@ mod tests {
             assert_eq!(told.data["next"], "Mend that.");
         }
         assert!(rests.take("r1").is_some_and(|rest| rest.contains("error: no") && !rest.contains("Next")));
+        let session =
+            "failed: ".to_owned() + &"error: no\n".repeat(1_000) + "Next: mend that\noutput:\nNext: 7";
+        let session = Reply { is_error: true, ..Reply::new(session) }.render(room, None);
+        assert!(session.text.len() <= 400 && session.text.ends_with("\nNext: mend that"), "{session:?}");
+        let ran = Reply::new("line\n".repeat(1_000) + "Next: 7").render(room, None);
+        assert!(!ran.text.contains("Next: 7"), "what a program prints is no advice: {ran:?}");
         let short = Reply::failed(Failure::new("no").next("Mend that.")).render(room, None);
         assert_eq!(short.text, "no\nNext: Mend that.");
         let endless = Reply::failed(Failure::new("no").next("x".repeat(1_000))).render(room, None);
