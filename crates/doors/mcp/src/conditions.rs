@@ -54,9 +54,11 @@ impl Session {
     async fn mistakes(&self, breakpoints: &mut Breakpoints, stop: &Stop) -> Vec<String> {
         let may_be_here =
             |one: &Breakpoint| one.terms.condition.is_some() && (stop.hit.is_empty() || one.is_hit_by(stop));
-        let is_judged = !stop.is_at_breakpoint() || stop.description.contains(JUDGED);
+        if !stop.is_at_breakpoint() || stop.description.contains(JUDGED) {
+            return Vec::new();
+        }
         // Most stops are of others, and to look at the stack costs each of them a request.
-        if is_judged || !breakpoints.all.iter().any(may_be_here) {
+        if !breakpoints.all.iter().any(may_be_here) {
             return Vec::new();
         }
         let Ok((frames, _)) = self.stack(stop.thread, 0, 1).await else { return Vec::new() };

@@ -96,9 +96,9 @@ async fn source(door: &Door, session: &Session, arguments: &Arguments, room: Roo
             (PathBuf::from(name.unwrap_or_default()), text, Some(frame.line))
         }
     };
-    let count = arguments.integer("count")?.map_or(2 * LINES_AROUND + 1, |count| count.max(1));
     // Clients that fill in everything say 0.
-    let start = arguments.integer("start")?.filter(|start| *start > 0);
+    let said = |key: &str| Ok::<_, Failure>(arguments.integer(key)?.filter(|number| *number > 0));
+    let (start, count) = (said("start")?, said("count")?.unwrap_or(2 * LINES_AROUND + 1));
     let wanted = match (start, line.or(current)) {
         (Some(start), _) => Lines::From(start),
         (None, Some(line)) => Lines::Around(line),
