@@ -27,6 +27,8 @@ use crate::run::beginning::{Beginning, beginning};
 
 /// A thread that only waits needs no more.
 const STACK: usize = 128 * 1024;
+/// What the others in a session see an agent as that says nothing else.
+const AGENT: &str = "agent";
 /// The clients together, where one could be named.
 const ALL: &str = "all";
 
@@ -43,17 +45,14 @@ pub struct McpArgs {
     #[arg(long)]
     show_secrets: bool,
     /// What the others in a session see the agent as.
-    #[arg(long = "as", value_name = "NAME", id = "as", default_value = "agent")]
+    #[arg(long = "as", value_name = "NAME", id = "as", default_value = AGENT)]
     name: String,
 }
 
 pub fn mcp(args: McpArgs) -> Result<ExitCode> {
     let program = this_program()?;
     if let Some(printed) = args.print_config {
-        let way = match args.http {
-            Some(address) => Way::Http(address),
-            None => Way::Program(program.to_string_lossy().into_owned()),
-        };
+        let way = way(&program, args.http, &args.name, args.show_secrets);
         print(&configuration(&printed, &way)?)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -95,6 +94,24 @@ pub fn mcp(args: McpArgs) -> Result<ExitCode> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
+/// How a client comes to a server that is started with what was said beside `--print-config`.
+fn way(program: &Path, http: Option<SocketAddr>, name: &str, shows_secrets: bool) -> Way {
+    let mut args = vec!["mcp".to_owned()];
+    if let Some(address) = http {
+        args.extend(["--http".to_owned(), address.to_string()]);
+    }
+    if name != AGENT {
+        args.extend(["--as".to_owned(), name.to_owned()]);
+    }
+    if shows_secrets {
+        args.push("--show-secrets".to_owned());
+    }
+    match http {
+        Some(address) => Way::Http { address, args },
+        None => Way::Program { path: program.to_string_lossy().into_owned(), args },
+    }
+}
+
 fn clients() -> PossibleValuesParser {
     Client::ALL.into_iter().map(Client::word).chain([ALL]).collect::<Vec<_>>().into()
 }
@@ -102,8 +119,8 @@ fn clients() -> PossibleValuesParser {
 fn configuration(printed: &str, way: &Way) -> Result<String> {
     let Some(client) = Client::of_word(printed) else {
         let token = match way {
-            Way::Program(_) => String::new(),
-            Way::Http(_) => breakroom_hub::token()?.0.display().to_string(),
+            Way::Program { .. } => String::new(),
+            Way::Http { .. } => breakroom_hub::token()?.0.display().to_string(),
         };
         return Ok(print_configuration(way, &token));
     };
@@ -254,6 +271,18 @@ mod tests {
         assert_eq!(said, "what listens at a:1? Name the debugger by `language`: go, python");
         let said = in_words_of_tools("if it runs a module of Python: breakroom run -m pytest");
         assert_eq!(said, "if it runs a module of Python: `program` python with `args` -m pytest");
+    }
+
+    #[test]
+    fn what_is_printed_for_clients_starts_the_server_as_it_was_asked_for() {
+        let program = Path::new("/bin/breakroom");
+        let args = |http, name, shows| match way(program, http, name, shows) {
+            Way::Program { args, .. } | Way::Http { args, .. } => args.join(" "),
+        };
+        assert_eq!(args(None, AGENT, false), "mcp");
+        assert_eq!(args(None, "Ada", true), "mcp --as Ada --show-secrets");
+        let address = SocketAddr::from(([127, 0, 0, 1], 8127));
+        assert_eq!(args(Some(address), "Ada", false), "mcp --http 127.0.0.1:8127 --as Ada");
     }
 
     #[test]

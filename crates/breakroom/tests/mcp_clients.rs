@@ -32,13 +32,21 @@ fn introduced(rig: &Rig, name: &str) -> Lines {
     lines
 }
 
-/// Some clients show a model the data and not the text. Source and output would be lost there.
+/// Some clients show a model the data and not the text, by which source and output would be lost. Others drop the data, which
+/// would take half of the room for nothing.
 #[test]
-fn clients_that_would_not_show_the_text_get_nothing_else() {
+fn clients_that_would_not_show_both_get_the_text_alone() {
     let rig = Rig::new();
-    let text_alone =
-        ["@cline/core", "claude-code", "codex-mcp-client", "copilot-cli", "Visual Studio Code - Insiders"];
-    for name in text_alone.into_iter().chain(["gemini-cli-mcp-client", "wire"]) {
+    let text_alone = [
+        "@cline/core",
+        "claude-code",
+        "codex-mcp-client",
+        "copilot-cli",
+        "gemini-cli-mcp-client",
+        "opencode",
+        "Visual Studio Code - Insiders",
+    ];
+    for name in text_alone.into_iter().chain(["wire"]) {
         let mut lines = introduced(&rig, name);
         let takes_data = !text_alone.contains(&name);
         let tools = lines.ask("tools/list", json!({}))["result"]["tools"].take();

@@ -1,6 +1,9 @@
 //! What to do next where a program has ended and never stopped: an agent that only reads that it is over runs it once more
 //! and learns as little. One line, and only if there is something to say.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use breakroom_client::Request;
 use serde_json::Value;
 
@@ -9,6 +12,7 @@ use crate::breakpoints::{Breakpoint, State};
 use crate::filters::Filters;
 use crate::seen::Epoch;
 use crate::session::Session;
+use crate::source::read;
 
 /// What tools that run tests are called.
 const RUNNERS: [&str; 4] = ["pytest", "py.test", "unittest", "nose2"];
@@ -126,16 +130,42 @@ impl Session {
     fn untested(&self) -> Option<String> {
         let Wanted::Launch(launch) = &self.wanted else { return None };
         let program = launch.program.as_deref()?;
-        let text = std::fs::read_to_string(self.path(program)).ok()?;
-        let is_meant = is_test_of_python(program.rsplit('/').next()?) && !text.contains("__main__");
-        is_meant.then(|| format!("program=\"pytest {program}\" runs the tests of this file"))
+        is_untested(&self.path(program))
+            .then(|| format!("program=\"pytest {program}\" runs the tests of this file"))
     }
+}
+
+/// Its name is asked first: an executable may have a gigabyte, and nobody else is served while it is read.
+fn is_untested(program: &Path) -> bool {
+    let is_test = program.file_name().and_then(OsStr::to_str).is_some_and(is_test_of_python);
+    is_test && read(program).is_ok_and(|text| !text.contains("__main__"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_file_of_tests_that_runs_none_is_found_and_nothing_else_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).expect("written");
+            file
+        };
+        assert!(is_untested(&write("test_a.py", "def test_a(): pass\n")));
+        assert!(!is_untested(&write("test_b.py", "if __name__ == '__main__': pass\n")));
+        assert!(!is_untested(&write("shop.py", "")));
+        // Whoever reads a pipe waits for whoever writes into it.
+        for name in ["server", "test_pipe.py"] {
+            let pipe = folder.path().join(name);
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+            let (says, said) = std::sync::mpsc::channel();
+            std::thread::spawn(move || says.send(is_untested(&pipe)));
+            assert_eq!(said.recv_timeout(std::time::Duration::from_secs(60)), Ok(false), "{name}");
+        }
+    }
 
     #[test]
     fn tests_are_run_by_what_is_known_to_and_by_files_that_are_called_so() {

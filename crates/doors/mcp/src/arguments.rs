@@ -106,14 +106,10 @@ impl Arguments {
 
     pub fn integer(&self, key: &str) -> Result<Option<i64>, Failure> {
         let Some(value) = self.0.get(key) else { return Ok(None) };
-        let whole = |float: f64| (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64);
         let read = match value {
-            Value::Number(number) => number.as_i64().or_else(|| number.as_f64().and_then(whole)),
+            Value::Number(number) => whole(&number.to_string()),
             Value::String(text) if text.trim().is_empty() => return Ok(None),
-            Value::String(text) => {
-                let text = text.trim();
-                text.parse().ok().or_else(|| text.parse().ok().and_then(whole))
-            }
+            Value::String(text) => whole(text),
             _ => None,
         };
         read.map(Some).ok_or_else(|| wrong(key, "a whole number", value))
@@ -176,13 +172,20 @@ impl Arguments {
         }
     }
 
+    /// A list of texts. What only begins like one, as `[x for x in items]` does, is a text of its own.
     pub fn texts(&self, key: &str) -> Result<Vec<String>, Failure> {
         let read = |value: &Value| match value {
             Value::String(text) => Ok(text.clone()),
             Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
             other => Err(wrong(key, "a list of texts", other)),
         };
-        self.list(key)?.iter().map(read).collect()
+        let read = |items: Vec<Value>| items.iter().map(read).collect::<Result<Vec<String>, Failure>>();
+        match self.0.get(key) {
+            Some(Value::String(text)) => {
+                Ok(self.list(key).and_then(read).unwrap_or_else(|_| vec![text.clone()]))
+            }
+            _ => read(self.list(key)?),
+        }
     }
 
     pub fn object(&self, key: &str) -> Result<Map<String, Value>, Failure> {
@@ -198,6 +201,13 @@ impl Arguments {
     }
 }
 
+/// A whole number, also as `12.0`.
+pub fn whole(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let of_float = |float: f64| (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64);
+    text.parse().ok().or_else(|| text.parse().ok().and_then(of_float))
+}
+
 fn wrong(key: &str, wanted: &str, given: &Value) -> Failure {
     let mut shown = given.to_string();
     if let Some((at, _)) = shown.char_indices().nth(60) {
@@ -207,20 +217,18 @@ fn wrong(key: &str, wanted: &str, given: &Value) -> Failure {
     Failure::new(format!("`{key}` must be {wanted}, not {shown}"))
 }
 
-/// `stopOnEntry` is `stop_on_entry`.
+/// `stopOnEntry` is `stop_on_entry`, and `sessionID` is `session_id`.
 fn snake(key: &str) -> String {
     let mut snake = String::with_capacity(key.len() + 4);
+    // As if a word had ended there.
+    let mut before = '_';
     for letter in key.chars() {
-        match letter {
-            '-' => snake.push('_'),
-            letter if letter.is_ascii_uppercase() => {
-                if !snake.is_empty() && !snake.ends_with('_') {
-                    snake.push('_');
-                }
-                snake.push(letter.to_ascii_lowercase());
-            }
-            letter => snake.push(letter),
+        let letter = if letter == '-' { '_' } else { letter };
+        if letter.is_ascii_uppercase() && before != '_' && !before.is_ascii_uppercase() {
+            snake.push('_');
         }
+        snake.push(letter.to_ascii_lowercase());
+        before = letter;
     }
     snake
 }
@@ -256,6 +264,26 @@ mod tests {
         assert_eq!(given.flag("stop_on_entry"), Ok(true));
         assert_eq!(given.text("session_id"), Ok(Some("k7f2".to_owned())));
         assert!(given.has("wait_ms"));
+        for (key, meant) in [
+            ("sessionID", "session_id"),
+            ("threadID", "thread_id"),
+            ("PID", "pid"),
+            ("max_Tokens", "max_tokens"),
+            ("Stop-On-Entry", "stop_on_entry"),
+            ("line2To", "line2_to"),
+        ] {
+            assert_eq!(snake(key), meant);
+        }
+    }
+
+    #[test]
+    fn what_only_begins_like_a_list_is_a_text() {
+        for text in ["[x for x in items]", "[[1, 2], [3]]", "[", "[a][0]"] {
+            let given = arguments(json!({"a": text}));
+            assert_eq!(given.texts("a"), Ok(vec![text.to_owned()]), "{text}");
+        }
+        let broken = arguments(json!({"a": "[{\"line\": 3]"}));
+        assert!(broken.list("a").is_err(), "of what is no text, the mistake is told");
     }
 
     #[test]

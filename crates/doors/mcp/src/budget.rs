@@ -12,6 +12,9 @@ use crate::arguments::Arguments;
 use crate::briefs::length_of;
 use crate::failure::Failure;
 
+/// Of what a function is called: languages with generics have whole types in it.
+pub const LONGEST_FUNCTION: usize = 160;
+
 const CHARACTERS_OF_A_TOKEN: usize = 4;
 const DEFAULT_TOKENS: u64 = 2_000;
 const MOST_TOKENS: u64 = 20_000;

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use breakroom_client::model::Frame;
 use serde_json::json;
 
-use crate::breakpoints::{Breakpoint, State};
+use crate::breakpoints::{Breakpoint, Breakpoints, State};
 use crate::budget::line;
 use crate::places::at;
 use crate::seen::Stop;
@@ -37,13 +38,7 @@ impl Session {
             return Vec::new();
         }
         match came {
-            Came::Stopped(stop) => {
-                let mut mistakes = Vec::new();
-                for breakpoint in &mut breakpoints.all {
-                    mistakes.extend(self.mistake(breakpoint, stop).await);
-                }
-                mistakes
-            }
+            Came::Stopped(stop) => self.mistakes(&mut breakpoints, stop).await,
             // What is being started has reached nothing.
             Came::Nothing if !self.seen().life.has_begun() => Vec::new(),
             Came::Over | Came::Nothing => {
@@ -55,23 +50,31 @@ impl Session {
         }
     }
 
-    /// Why a breakpoint stopped here whose condition is none.
-    async fn mistake(&self, breakpoint: &mut Breakpoint, stop: &Stop) -> Option<String> {
-        let condition = breakpoint.terms.condition.clone()?;
+    /// Why breakpoints stopped here whose conditions are none.
+    async fn mistakes(&self, breakpoints: &mut Breakpoints, stop: &Stop) -> Vec<String> {
+        let may_be_here =
+            |one: &Breakpoint| one.terms.condition.is_some() && (stop.hit.is_empty() || one.is_hit_by(stop));
         if !stop.is_at_breakpoint() || stop.description.contains(JUDGED) {
-            return None;
+            return Vec::new();
         }
-        let (frames, _) = self.stack(stop.thread, 0, 1).await.ok()?;
-        let frame = frames.into_iter().next()?;
-        let is_here = match stop.hit.is_empty() {
-            true => at(breakpoint, &frame),
-            false => breakpoint.is_hit_by(stop),
-        };
-        if !is_here {
-            return None;
+        // Most stops are of others, and to look at the stack costs each of them a request.
+        if !breakpoints.all.iter().any(may_be_here) {
+            return Vec::new();
         }
-        breakpoint.is_reached = true;
-        let failure = self.evaluate(&frame, &condition, "watch").await.err()?;
+        let Ok((frames, _)) = self.stack(stop.thread, 0, 1).await else { return Vec::new() };
+        let Some(frame) = frames.into_iter().next() else { return Vec::new() };
+        let is_here = |one: &Breakpoint| may_be_here(one) && (!stop.hit.is_empty() || at(one, &frame));
+        let mut mistakes = Vec::new();
+        for breakpoint in breakpoints.all.iter_mut().filter(|one| is_here(one)) {
+            breakpoint.is_reached = true;
+            mistakes.extend(self.mistake(breakpoint, &frame).await);
+        }
+        mistakes
+    }
+
+    async fn mistake(&self, breakpoint: &Breakpoint, frame: &Frame) -> Option<String> {
+        let condition = breakpoint.terms.condition.as_ref()?;
+        let failure = self.evaluate(frame, condition, "watch").await.err()?;
         let (number, reason) = (breakpoint.number, line(point(&failure.what), LONGEST_REASON));
         Some(format!(
             "(breakpoint {number} stops each time: its condition `{condition}` cannot be evaluated: {reason})"
@@ -104,7 +107,7 @@ mod tests {
     use breakroom_client::breakpoints::Terms;
 
     use super::*;
-    use crate::breakpoints::{Breakpoints, Place, Wish};
+    use crate::breakpoints::{Place, Wish};
 
     #[test]
     fn of_a_long_reason_the_line_is_told_that_says_it() {

@@ -32,10 +32,10 @@ pub enum Client {
 /// How a client comes to the door.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// It starts this program.
-    Program(String),
-    /// It asks at this address, where the program listens.
-    Http(SocketAddr),
+    /// It starts this program, with these arguments.
+    Program { path: String, args: Vec<String> },
+    /// It asks at this address, where the program listens that was started with these.
+    Http { address: SocketAddr, args: Vec<String> },
 }
 
 impl Client {
@@ -101,22 +101,24 @@ impl Client {
     /// The command that writes the configuration, where the client has one. The variable stays one: what is written would
     /// have the token in it otherwise.
     fn command(self, way: &Way) -> Option<String> {
+        let started =
+            |path: &str, args: &[String]| words([path].into_iter().chain(args.iter().map(String::as_str)));
         let header = format!("--header 'Authorization: Bearer ${{{VARIABLE}}}'");
         Some(match (self, way) {
-            (Client::ClaudeCode | Client::Codex | Client::Copilot, Way::Program(program)) => {
-                format!("{} mcp add breakroom -- {} mcp", self.program()?, word(program))
+            (Client::ClaudeCode | Client::Codex | Client::Copilot, Way::Program { path, args }) => {
+                format!("{} mcp add breakroom -- {}", self.program()?, started(path, args))
             }
-            (Client::Gemini | Client::Qwen, Way::Program(program)) => {
-                format!("{} mcp add breakroom {} mcp", self.program()?, word(program))
+            (Client::Gemini | Client::Qwen, Way::Program { path, args }) => {
+                format!("{} mcp add breakroom {}", self.program()?, started(path, args))
             }
-            (Client::Codex, Way::Http(address)) => format!(
+            (Client::Codex, Way::Http { address, .. }) => format!(
                 "codex mcp add breakroom --url http://{address}{PATH} --bearer-token-env-var {VARIABLE}"
             ),
-            (_, Way::Http(address)) => format!(
+            (_, Way::Http { address, .. }) => format!(
                 "{} mcp add --transport http breakroom http://{address}{PATH} {header}",
                 self.program()?
             ),
-            (_, Way::Program(_)) => return None,
+            (_, Way::Program { .. }) => return None,
         })
     }
 
@@ -132,14 +134,14 @@ impl Client {
     /// The content of its configuration. None: it cannot come this way.
     pub fn snippet(self, way: &Way) -> Option<String> {
         match way {
-            Way::Program(program) => Some(self.started(program)),
-            Way::Http(address) => self.asking(&format!("http://{address}{PATH}")),
+            Way::Program { path, args } => Some(self.started(path, args)),
+            Way::Http { address, .. } => self.asking(&format!("http://{address}{PATH}")),
         }
     }
 
-    fn started(self, program: &str) -> String {
-        let server = json!({"command": program, "args": ["mcp"]});
-        let typed = json!({"type": "stdio", "command": program, "args": ["mcp"]});
+    fn started(self, program: &str, args: &[String]) -> String {
+        let server = json!({"command": program, "args": args});
+        let typed = json!({"type": "stdio", "command": program, "args": args});
         match self {
             Client::ClaudeCode => pretty(json!({"mcpServers": {"breakroom": typed}})),
             Client::ClaudeDesktop
@@ -149,17 +151,19 @@ impl Client {
             | Client::Qwen
             | Client::Cline => pretty(json!({"mcpServers": {"breakroom": server}})),
             Client::Copilot => {
-                let server = json!({"type": "local", "command": program, "args": ["mcp"], "tools": ["*"]});
+                let server = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
                 pretty(json!({"mcpServers": {"breakroom": server}}))
             }
             Client::VsCode => pretty(json!({"servers": {"breakroom": typed}})),
-            // A basic string of TOML has the escapes of JSON's.
+            // Strings and lists of them are written in TOML as in JSON.
             Client::Codex => {
-                format!("[mcp_servers.breakroom]\ncommand = {}\nargs = [\"mcp\"]", json!(program))
+                format!("[mcp_servers.breakroom]\ncommand = {}\nargs = {}", json!(program), json!(args))
             }
             Client::Zed => pretty(json!({"context_servers": {"breakroom": server}})),
             Client::OpenCode => {
-                let server = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
+                let command: Vec<&str> =
+                    [program].into_iter().chain(args.iter().map(String::as_str)).collect();
+                let server = json!({"type": "local", "command": command, "enabled": true});
                 pretty(json!({"$schema": "https://opencode.ai/config.json", "mcp": {"breakroom": server}}))
             }
         }
@@ -217,9 +221,11 @@ impl Client {
 /// The snippets of all clients that can come this way. `token` is the file with the token.
 pub fn print(way: &Way, token: &str) -> String {
     let mut text = String::new();
-    if let Way::Http(address) = way {
+    if let Way::Http { args, .. } = way {
+        let server = words(["breakroom"].into_iter().chain(args.iter().map(String::as_str)));
+        let token = word(token);
         text.push_str(&format!(
-            "# The server: breakroom mcp --http {address}\n\
+            "# The server: {server}\n\
              # The token, which every request brings: export {VARIABLE}=\"$(cat {token})\"\n\n"
         ));
     }
@@ -232,7 +238,7 @@ pub fn print(way: &Way, token: &str) -> String {
         }
         text.push_str(&format!("{snippet}\n\n"));
     }
-    if let Way::Program(_) = way {
+    if let Way::Program { .. } = way {
         text.push_str("# Over HTTP: breakroom mcp --print-config --http 127.0.0.1:8127\n");
     }
     text
@@ -242,10 +248,15 @@ fn pretty(value: Value) -> String {
     serde_json::to_string_pretty(&value).unwrap_or_default()
 }
 
+/// A line for a shell.
+fn words<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    all.map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// A word for a shell.
 fn word(text: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+".contains(letter);
-    match text.chars().all(is_plain) {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);
+    match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', "'\\''")),
     }
@@ -257,8 +268,16 @@ mod tests {
 
     const ODD: &str = "/opt/my \"tools\"/it's\\here/breakroom";
 
+    fn args(all: &[&str]) -> Vec<String> {
+        all.iter().map(|arg| (*arg).to_owned()).collect()
+    }
+
     fn ways() -> [Way; 2] {
-        [Way::Program(ODD.to_owned()), Way::Http(SocketAddr::from(([127, 0, 0, 1], 8127)))]
+        let address = SocketAddr::from(([127, 0, 0, 1], 8127));
+        [
+            Way::Program { path: ODD.to_owned(), args: args(&["mcp"]) },
+            Way::Http { address, args: args(&["mcp", "--http", "127.0.0.1:8127"]) },
+        ]
     }
 
     /// All texts in a value.
@@ -293,6 +312,32 @@ mod tests {
         for snippet in asking {
             assert!(snippet.contains("Bearer ") || snippet.contains("bearer_token_env_var"), "{snippet}");
         }
+    }
+
+    #[test]
+    fn what_the_server_is_to_be_started_with_is_in_every_snippet_and_command() {
+        let all = args(&["mcp", "--as", "the \"agent\"", "--show-secrets"]);
+        let way = Way::Program { path: ODD.to_owned(), args: all.clone() };
+        for client in Client::ALL {
+            let snippet = client.snippet(&way).unwrap();
+            let value: Value = match client {
+                Client::Codex => toml::from_str(&snippet).unwrap(),
+                _ => serde_json::from_str(&snippet).unwrap(),
+            };
+            let texts = texts(&value);
+            assert!(texts.windows(all.len()).any(|part| part == all), "{}: {snippet}", client.word());
+            let command = client.command(&way).unwrap_or_default();
+            let ends = "mcp --as 'the \"agent\"' --show-secrets";
+            assert!(command.is_empty() || command.ends_with(ends), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_typed_is_quoted_for_a_shell() {
+        let [_, http] = ways();
+        let text = print(&http, "/run/my user/breakroom/token");
+        assert!(text.starts_with("# The server: breakroom mcp --http 127.0.0.1:8127\n"), "{text}");
+        assert!(text.contains("\"$(cat '/run/my user/breakroom/token')\""), "{text}");
     }
 
     #[test]

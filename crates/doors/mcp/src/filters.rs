@@ -46,7 +46,7 @@ impl Filters {
     /// Two words mean something with every debugger: `uncaught` and `all`.
     pub fn meant(&self, words: Vec<String>) -> Result<Vec<String>, Failure> {
         let known = self.names();
-        let mut meant = Vec::new();
+        let mut meant: Vec<String> = Vec::new();
         for word in words.into_iter().filter(|word| !word.is_empty() && word != "none") {
             match word.as_str() {
                 _ if known.contains(&word) => meant.push(word),
@@ -58,8 +58,8 @@ impl Filters {
                 }
             }
         }
-        meant.dedup();
-        Ok(meant)
+        // In the order of the debugger, each once: `all` has those in it that were named before.
+        Ok(known.into_iter().filter(|name| meant.contains(name)).collect())
     }
 }
 
@@ -90,6 +90,8 @@ mod tests {
         assert_eq!(meant(&["uncaught"]), Ok(vec!["rust_panic".to_owned()]));
         assert_eq!(meant(&["all"]).map(|meant| meant.len()), Ok(2));
         assert_eq!(meant(&["none"]), Ok(Vec::new()));
+        let each_once = vec!["cpp_throw".to_owned(), "rust_panic".to_owned()];
+        assert_eq!(meant(&["rust_panic", "all", "uncaught"]), Ok(each_once));
         assert_eq!(filters.on(Some(Vec::new()), true), Ok(Vec::new()));
         assert_eq!(filters.on(None, true), Ok(vec!["rust_panic".to_owned()]));
         let told = json!([{"filter": "uncaught", "default": true}, {"filter": "userUnhandled"}]);

@@ -11,14 +11,17 @@ use crate::seen::{Stop, Thread};
 use crate::session::{MOST_FRAMES, Session};
 use crate::snapshot::{frame_data, in_stack};
 
-/// Folders of what nobody debugs here.
+/// Folders of what nobody debugs here. `/usr/src/app` is where projects are in containers.
 const OF_OTHERS: &[&str] = &[
     "/rustc/",
     "/rustlib/",
     "/.cargo/registry/",
     "/usr/include/",
     "/usr/lib/",
-    "/usr/src/",
+    "/usr/src/debug/",
+    "/usr/src/kernels/",
+    "/usr/src/linux-",
+    "/usr/src/rustc-",
     "/lib/python",
     "/lib/ruby/",
     "/site-packages/",
@@ -39,27 +42,30 @@ pub struct Row {
     pub next: usize,
 }
 
-/// Whether it is neither of a runtime nor of a library.
-pub fn is_own(frame: &Frame) -> bool {
+/// Whether it is neither of a runtime nor of a library. Where the session's folder itself is, says nothing of what is in it.
+pub fn is_own(frame: &Frame, cwd: &Path) -> bool {
     let path = frame.source.as_ref().and_then(|source| source.path.as_deref());
     let Some(path) = path.filter(|_| !frame.subtle && !frame.is_label) else { return false };
     let has_code = WITHOUT_CODE.iter().all(|begin| !frame.name.starts_with(begin));
     let of_go = path.contains("/src/runtime/") && (path.ends_with(".go") || path.ends_with(".s"));
-    has_code && !of_go && OF_OTHERS.iter().all(|folder| !path.contains(folder)) && Path::new(path).is_file()
+    // With the separator, by which such folders begin.
+    let below = path.strip_prefix(cwd.to_string_lossy().trim_end_matches('/'));
+    let below = below.filter(|below| below.starts_with('/')).unwrap_or(path);
+    has_code && !of_go && OF_OTHERS.iter().all(|folder| !below.contains(folder)) && Path::new(path).is_file()
 }
 
 /// The number of the frame that is shown where none is named.
-pub fn shown(reason: &str, frames: &[Frame]) -> usize {
+pub fn shown(reason: &str, frames: &[Frame], cwd: &Path) -> usize {
     let top = frames.iter().position(|frame| !frame.is_label).unwrap_or(0);
     if WISHED.iter().any(|wished| reason.ends_with(wished)) {
         return top;
     }
-    frames.iter().position(is_own).unwrap_or(top)
+    frames.iter().position(|frame| is_own(frame, cwd)).unwrap_or(top)
 }
 
 /// A stack whose frames of others are folded. They are numbered as in the whole.
 pub fn rows(frames: &[Frame], shown: usize, cwd: &Path) -> Vec<Row> {
-    let own: Vec<bool> = frames.iter().map(is_own).collect();
+    let own: Vec<bool> = frames.iter().map(|frame| is_own(frame, cwd)).collect();
     let none_is_own = own.iter().all(|own| !own);
     let stays = |at: usize| none_is_own || own[at] || at == shown || frames[at].is_label;
     let mut rows = Vec::new();
@@ -97,7 +103,7 @@ impl Session {
     /// The frame that this stop is shown with.
     pub async fn frame_shown(&self, stop: &Stop) -> Result<Option<Frame>, Failure> {
         let (mut frames, _) = self.stack(stop.thread, 0, MOST_FRAMES).await?;
-        let at = shown(&stop.reason, &frames);
+        let at = shown(&stop.reason, &frames, &self.cwd);
         Ok((at < frames.len()).then(|| frames.swap_remove(at)))
     }
 }
@@ -116,7 +122,11 @@ mod tests {
 
     /// This file is one that exists.
     fn own() -> String {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/frames.rs").to_string_lossy().into_owned()
+        cwd().join("src/frames.rs").to_string_lossy().into_owned()
+    }
+
+    fn cwd() -> &'static Path {
+        Path::new(env!("CARGO_MANIFEST_DIR"))
     }
 
     #[test]
@@ -129,19 +139,37 @@ mod tests {
             ("sum", &own),
             ("main", &own),
         ]);
-        assert_eq!(shown("exception", &stack), 3);
-        assert_eq!(shown("pause", &stack), 3);
-        assert_eq!(shown("step", &stack), 0);
-        assert_eq!(shown("function breakpoint", &stack), 0);
-        assert_eq!(shown("exception", &stack[..3]), 0, "there is nothing better");
-        assert_eq!(shown("exception", &[]), 0);
+        assert_eq!(shown("exception", &stack, cwd()), 3);
+        assert_eq!(shown("pause", &stack, cwd()), 3);
+        assert_eq!(shown("step", &stack, cwd()), 0);
+        assert_eq!(shown("function breakpoint", &stack, cwd()), 0);
+        assert_eq!(shown("exception", &stack[..3], cwd()), 0, "there is nothing better");
+        assert_eq!(shown("exception", &[], cwd()), 0);
+    }
+
+    #[test]
+    fn a_project_is_known_as_one_wherever_it_is_and_the_libraries_in_it_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let project = folder.path().join("usr/lib/python/app");
+        let is_own = |below: &str, cwd: &Path| {
+            let file = project.join(below);
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+            std::fs::write(&file, "").expect("written");
+            is_own(&frames(&[("f", &file.to_string_lossy())])[0], cwd)
+        };
+        assert!(is_own("main.py", &project));
+        assert!(!is_own("node_modules/x/index.js", &project));
+        assert!(!is_own("main.py", Path::new("/")), "everything is below this one");
+        assert!(!is_own("main.py", &folder.path().join("usr/lib/python/ap")), "only its name begins so");
+        // Where it is attached to, nothing says in which folder it is at work.
+        assert!(OF_OTHERS.iter().all(|folder| !"/usr/src/app/server.js".contains(folder)));
     }
 
     #[test]
     fn what_waits_in_a_function_without_code_is_shown_where_that_was_called() {
         let own = own();
         let stack = frames(&[("[C] Kernel#sleep", &own), ("<main>", &own)]);
-        assert_eq!((shown("pause", &stack), shown("breakpoint", &stack)), (1, 0));
+        assert_eq!((shown("pause", &stack, cwd()), shown("breakpoint", &stack, cwd())), (1, 0));
     }
 
     #[test]
@@ -154,8 +182,7 @@ mod tests {
             ("goexit", "/opt/go/src/runtime/asm_amd64.s"),
         ]);
         let texts = |shown: usize| -> Vec<String> {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-            rows(&stack, shown, folder).into_iter().map(|row| row.text).collect()
+            rows(&stack, shown, cwd()).into_iter().map(|row| row.text).collect()
         };
         assert_eq!(
             texts(2),

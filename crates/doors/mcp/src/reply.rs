@@ -6,7 +6,7 @@ use std::fmt;
 use breakroom_client::model::{self, Frame};
 use serde_json::{Map, Value, json};
 
-use crate::budget::{Rests, Room, cut, cut_as_data, fit_data};
+use crate::budget::{LONGEST_FUNCTION, Rests, Room, cut, cut_as_data, fit_data, line};
 use crate::failure::Failure;
 use crate::secrets::Secrets;
 use crate::seen::{Epoch, Thread};
@@ -86,7 +86,7 @@ pub struct PlaceTold {
 impl PlaceTold {
     pub fn of(frame: &Frame) -> PlaceTold {
         let file = frame.source.as_ref().and_then(|source| source.path.clone());
-        PlaceTold { function: frame.name.clone(), file, line: frame.line }
+        PlaceTold { function: line(&frame.name, LONGEST_FUNCTION), file, line: frame.line }
     }
 }
 
@@ -136,7 +136,15 @@ impl Reply {
     }
 
     pub fn failed(failure: Failure) -> Reply {
-        Reply { text: failure.text(), is_error: true, failure: Some(failure), ..Reply::default() }
+        let mut reply = Reply::default();
+        reply.fail(failure);
+        reply
+    }
+
+    /// It is a failure, in whose text there may be something already.
+    pub fn fail(&mut self, failure: Failure) {
+        self.add(&failure.text());
+        (self.is_error, self.failure) = (true, Some(failure));
     }
 
     /// Adds what only programs read.
@@ -208,7 +216,10 @@ impl Reply {
     /// Cuts it to its room; the rest of the text can be had by a cursor.
     pub fn render(mut self, room: Room, rests: Option<&mut Rests>) -> Rendered {
         if self.text.len() > room.text {
-            let (kept, rest) = cut(std::mem::take(&mut self.text), room.text.saturating_sub(FOR_THE_CURSOR));
+            let next = self.take_next(room.text / 2);
+            let for_next = next.as_ref().map_or(0, |next| next.len() + 1);
+            let (kept, rest) =
+                cut(std::mem::take(&mut self.text), room.text.saturating_sub(FOR_THE_CURSOR + for_next));
             self.text = kept;
             match (rest, rests) {
                 (Some(rest), Some(rests)) => {
@@ -228,6 +239,7 @@ impl Reply {
                 }
                 (None, _) => {}
             }
+            next.iter().for_each(|next| self.add(next));
         }
         // The beginning of a long sentence says more than none.
         if let Some(Failure { what, next }) = &mut self.failure {
@@ -238,6 +250,23 @@ impl Reply {
         let mut data = self.data();
         fit_data(&mut data, room.data);
         Rendered { text: self.text, data, is_error: self.is_error }
+    }
+
+    /// Takes the line with what to do next out of the text of a failure: what is wrong may be all that a build has printed.
+    fn take_next(&mut self, longest: usize) -> Option<String> {
+        let line = match self.failure.as_ref().map(|failure| failure.next.as_ref()) {
+            Some(next) => format!("Next: {}", next?),
+            // A session that failed says so itself, and first of all.
+            None if self.is_error => self.text.lines().find(|line| line.starts_with("Next: "))?.to_owned(),
+            None => return None,
+        };
+        let line = Some(line).filter(|line| line.len() <= longest)?;
+        let at = match self.failure {
+            Some(_) => self.text.rfind(&format!("\n{line}"))?,
+            None => self.text.find(&format!("\n{line}"))?,
+        };
+        self.text.replace_range(at..at + 1 + line.len(), "");
+        Some(line)
     }
 
     /// Without what nobody may see.
@@ -282,6 +311,36 @@ mod tests {
         assert!(kept.text.len() <= 400 && kept.text.contains("cursor="), "{kept:?}");
         let gone = long().render(room, None);
         assert!(gone.text.len() <= 400 && gone.text.contains("more characters"), "{gone:?}");
+    }
+
+    #[test]
+    fn what_to_do_next_is_told_however_long_it_takes_to_say_what_is_wrong() {
+        let failed = || {
+            let mut reply = Reply::failed(Failure::new("error: no\n".repeat(1_000)).next("Mend that."));
+            reply.add("(and more)");
+            reply
+        };
+        let (mut rests, room) = (Rests::default(), Room::of_each(400));
+        for rests in [Some(&mut rests), None] {
+            let told = failed().render(room, rests);
+            assert!(told.text.len() <= 400 && told.text.ends_with("\nNext: Mend that."), "{told:?}");
+            assert!(
+                told.text.starts_with("error: no\n") && told.text.contains("more characters: "),
+                "{told:?}"
+            );
+            assert_eq!(told.data["next"], "Mend that.");
+        }
+        assert!(rests.take("r1").is_some_and(|rest| rest.contains("error: no") && !rest.contains("Next")));
+        let session =
+            "failed: ".to_owned() + &"error: no\n".repeat(1_000) + "Next: mend that\noutput:\nNext: 7";
+        let session = Reply { is_error: true, ..Reply::new(session) }.render(room, None);
+        assert!(session.text.len() <= 400 && session.text.ends_with("\nNext: mend that"), "{session:?}");
+        let ran = Reply::new("line\n".repeat(1_000) + "Next: 7").render(room, None);
+        assert!(!ran.text.contains("Next: 7"), "what a program prints is no advice: {ran:?}");
+        let short = Reply::failed(Failure::new("no").next("Mend that.")).render(room, None);
+        assert_eq!(short.text, "no\nNext: Mend that.");
+        let endless = Reply::failed(Failure::new("no").next("x".repeat(1_000))).render(room, None);
+        assert!(endless.text.starts_with("no\n") && endless.text.len() <= 400, "{endless:?}");
     }
 
     /// A field that is forgotten in `redacted` or in `data` fails here.

@@ -155,6 +155,24 @@ async fn changes(door: &Door, uri: &str, last: &mut Option<String>) -> bool {
     }
 }
 
+/// Tells of a resource whenever it is another than it is now, as long as anybody hears it.
+fn watching<Telling: Future<Output = bool> + Send>(
+    door: Arc<Door>,
+    uri: String,
+    tell: impl Fn(String) -> Telling + Send,
+) -> impl Future<Output = ()> + Send {
+    let mut last = version(&door, &uri);
+    async move {
+        while changes(&door, &uri, &mut last).await && tell(uri.clone()).await {
+            // That it is gone is told once.
+            if last.is_none() {
+                return;
+            }
+            tokio::time::sleep(TOGETHER).await;
+        }
+    }
+}
+
 /// The first of these that rings. None: never.
 async fn rung(bells: Vec<watch::Receiver<u64>>) {
     let ring = |mut bell: watch::Receiver<u64>| Box::pin(async move { drop(bell.changed().await) });
@@ -203,19 +221,10 @@ pub fn subscribe(
             None,
         ));
     }
-    let (door, watched) = (door.clone(), uri.clone());
-    let mut last = version(&door, &watched);
-    let task = tokio::spawn(async move {
-        let told = || ResourceUpdatedNotificationParam::new(watched.clone());
-        while changes(&door, &watched, &mut last).await && peer.notify_resource_updated(told()).await.is_ok()
-        {
-            // That it is gone is told once.
-            if last.is_none() {
-                return;
-            }
-            tokio::time::sleep(TOGETHER).await;
-        }
-    });
+    let task = tokio::spawn(watching(door.clone(), uri.clone(), move |uri| {
+        let peer = peer.clone();
+        async move { peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_ok() }
+    }));
     subscriptions.begin(uri, task.abort_handle());
     Ok(())
 }
@@ -233,18 +242,11 @@ pub async fn listen(door: &Arc<Door>, context: SubscriptionContext) {
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     let mut tasks = tokio::task::JoinSet::new();
     for uri in uris {
-        let (door, sink) = (door.clone(), context.sink().clone());
-        let mut last = version(&door, &uri);
-        tasks.spawn(async move {
-            while changes(&door, &uri, &mut last).await
-                && sink.notify_resource_updated(uri.clone()).await.is_ok()
-            {
-                if last.is_none() {
-                    return;
-                }
-                tokio::time::sleep(TOGETHER).await;
-            }
-        });
+        let sink = context.sink().clone();
+        tasks.spawn(watching(door.clone(), uri, move |uri| {
+            let sink = sink.clone();
+            async move { sink.notify_resource_updated(uri).await.is_ok() }
+        }));
     }
     if context.accepted().resources_list_changed == Some(true) {
         let (mut comings, sink) = (door.changed.subscribe(), context.sink().clone());

@@ -34,7 +34,7 @@ const WORDS: [&str; 11] = [
     "CONNECTION_STRING",
 ];
 /// And how others end: whole words, since `GIT_AUTHOR_NAME` is no `AUTH`.
-const ENDS: [&str; 5] = ["_KEY", "_PAT", "_DSN", "_PWD", "_AUTH"];
+const ENDS: [&str; 6] = ["_KEY", "_PAT", "_DSN", "_PWD", "_PASS", "_AUTH"];
 /// Where a socket or a file is, is no secret.
 const PLACES: [&str; 5] = ["_SOCK", "_FILE", "_PATH", "_DIR", "_URL"];
 /// A shorter value is in too many other words.
@@ -256,9 +256,9 @@ fn cuts(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Each as it is and line by line, and as languages write that in quotes; of an address its password.
+/// Each as it is and line by line, and as languages write that in quotes; of addresses their passwords.
 fn secrets_of(name: &str, value: &str) -> Vec<Secret> {
-    let mut all: Vec<&str> = password_of(value).into_iter().flatten().collect();
+    let mut all: Vec<&str> = passwords_of(value).into_iter().flatten().collect();
     if is_secret(name) && !is_plain(value) {
         let lines = value.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_LINE);
         all.extend([value].into_iter().chain(lines).filter(|form| form.len() >= SHORTEST));
@@ -279,10 +279,15 @@ fn is_plain(value: &str) -> bool {
     is_number || (value.starts_with('/') && std::path::Path::new(value).exists())
 }
 
-/// Of `scheme://user:password@host` the password with what is around it, since it is often a common word; one that is
-/// long enough also alone.
-fn password_of(value: &str) -> Option<[&str; 2]> {
-    let begin = value.find("://")? + 3;
+/// Of each `scheme://user:password@host` the password with what is around it, since it is often a common word; one that is
+/// long enough also alone. Clusters are named by several addresses in a row.
+fn passwords_of(value: &str) -> Vec<[&str; 2]> {
+    let addresses = value.match_indices("://").map(|(at, mark)| at + mark.len());
+    addresses.filter_map(|begin| password_at(value, begin)).collect()
+}
+
+/// The one of the address whose authority begins there.
+fn password_at(value: &str, begin: usize) -> Option<[&str; 2]> {
     let authority = value[begin..].split(['/', '?', '#', ' ']).next()?;
     let (user, _) = authority.rsplit_once('@')?;
     let (name, password) = user.split_once(':')?;

@@ -31,10 +31,18 @@ const INSTRUCTIONS: &str = "A debugger for every language, in sessions that you 
     Waiting calls answer state=running after wait_ms: go on with debugger_wait. End with debugger_stop. \
     debugger_get_session lists sessions; debugger_attach joins a person's.";
 
-/// Clients that show a model the data instead of the text, or both, by how the names begin that they introduce themselves
-/// with. They get the text alone: the source, what was printed and what to do next are nowhere else.
-const TEXT_ALONE: [&str; 5] =
-    ["@cline/core", "claude-code", "codex-mcp-client", "copilot-cli", "Visual Studio Code"];
+/// Clients that get the text alone, by how the names begin that they introduce themselves with. Most would show a model the
+/// data instead of it, or both: the source, what was printed and what to do next are nowhere else. Gemini CLI (seen in 0.61)
+/// and opencode (1.18) drop the data, for which half of the room would be left.
+const TEXT_ALONE: [&str; 7] = [
+    "@cline/core",
+    "claude-code",
+    "codex-mcp-client",
+    "copilot-cli",
+    "gemini-cli",
+    "opencode",
+    "Visual Studio Code",
+];
 
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {

@@ -348,7 +348,7 @@ pub fn code(exit_code: Option<i64>) -> String {
 }
 
 /// Whether a file can have breakpoints in its lines.
-fn is_text(path: &Path) -> bool {
+pub fn is_text(path: &Path) -> bool {
     use std::io::Read;
     let mut beginning = [0; 512];
     // To open a pipe is to wait for whoever writes into it.

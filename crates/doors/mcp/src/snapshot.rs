@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::budget::{Room, before, fit, fit_both, line};
+use crate::budget::{LONGEST_FUNCTION, Room, before, fit, fit_both, line};
 use crate::failure::Failure;
 use crate::frames::{is_own, rows, shown};
 use crate::output::{Cursor, fitting};
 use crate::reply::{PlaceTold, Reply, State, StopTold};
 use crate::seen::{Stop, Told};
 use crate::session::{MOST_FRAMES, Session};
-use crate::source::{excerpt, nearest};
+use crate::source::{current, excerpt, nearest};
 use crate::values::Shown;
 
 const LINES_BEFORE: i64 = 3;
@@ -74,10 +74,10 @@ impl Session {
         let began = Instant::now();
         let (stack, exception) = tokio::join!(self.stack(stop.thread, 0, MOST_FRAMES), self.exception(stop));
         let (frames, total_frames) = stack?;
-        let at = shown(&stop.reason, &frames);
+        let at = shown(&stop.reason, &frames, &self.cwd);
         let top = frames.get(at).cloned();
         let (mut source, mut locals, mut compared, mut notes) = (Vec::new(), Vec::new(), None, Vec::new());
-        let mistake = exception.as_deref().and_then(|said| mistake(said, &frames));
+        let mistake = exception.as_deref().and_then(|said| mistake(said, &frames, &self.cwd));
         if let Some((file, line)) = &mistake {
             source = self.file_text(file).map(|text| around(&text, *line)).unwrap_or_default();
             let file = file.strip_prefix(&self.cwd).unwrap_or(file);
@@ -207,8 +207,8 @@ fn around(text: &str, line: i64) -> Vec<String> {
 
 /// The place in a file that could not be compiled. No frame is in there: all are of the runtime that tried it, and nobody
 /// wants to see their variables. Node.js begins what it says of it with the place.
-fn mistake(said: &str, frames: &[Frame]) -> Option<(PathBuf, i64)> {
-    if frames.iter().any(is_own) {
+fn mistake(said: &str, frames: &[Frame], cwd: &Path) -> Option<(PathBuf, i64)> {
+    if frames.iter().any(|frame| is_own(frame, cwd)) {
         return None;
     }
     let (file, line) = said.lines().next()?.rsplit_once(':')?;
@@ -221,7 +221,9 @@ impl Snapshot {
     fn reply(&self, session: &Session, room: Room, output: &New) -> Reply {
         let Snapshot { stop, frames, at, total_frames, source, locals, shown: _, changes, exception, notes } =
             self;
-        let place = frames.get(*at).map(|top| format!("{} at {}", top.name, place(top, &session.cwd)));
+        let place = frames
+            .get(*at)
+            .map(|top| format!("{} at {}", line(&top.name, LONGEST_FUNCTION), place(top, &session.cwd)));
         let place = place.unwrap_or_else(|| "no frames".to_owned());
         let is_exception = stop.reason == "exception";
         let words = [&stop.description, &stop.reason];
@@ -240,7 +242,8 @@ impl Snapshot {
         let text = text.map(|text| line(text, LONGEST_NEWS));
         let said = exception.clone().or(text).filter(|_| is_exception);
         let size = |text: &String| text.len() + 1;
-        let source = nearest(source.clone(), room.percent(25));
+        let of_source = Room { text: room.percent(25), data: usize::MAX };
+        let source = &source[nearest(source, current(source), of_source)];
         let mut used = source.iter().map(size).sum::<usize>();
         let stack = rows(frames, *at, &session.cwd).into_iter().take(FRAMES_SHOWN);
         let for_stack = if room.text < TIGHT { 0 } else { room.percent(20) };
@@ -398,8 +401,8 @@ pub fn place(frame: &Frame, cwd: &Path) -> String {
 
 pub fn in_stack(at: usize, frame: &Frame, cwd: &Path) -> String {
     match frame.is_label {
-        true => format!("  -- {}", frame.name),
-        false => format!("  #{at} {} {}", line(&frame.name, LONGEST_VALUE), place(frame, cwd)),
+        true => format!("  -- {}", line(&frame.name, LONGEST_FUNCTION)),
+        false => format!("  #{at} {} {}", line(&frame.name, LONGEST_FUNCTION), place(frame, cwd)),
     }
 }
 
@@ -410,7 +413,7 @@ pub fn frame_data(frame: &Frame, cwd: &Path) -> Value {
         Ok(below) if !below.as_os_str().is_empty() => below.to_string_lossy(),
         _ => path.into(),
     });
-    json!({"function": frame.name, "file": path, "line": frame.line})
+    json!({"function": line(&frame.name, LONGEST_FUNCTION), "file": path, "line": frame.line})
 }
 
 /// `name: type = value`.

@@ -1,11 +1,12 @@
 //! Lines of a source: from its file, or from the debugger where there is none.
 
+use std::ops::Range;
 use std::path::Path;
 
 use breakroom_client::model::{Frame, Source};
 use serde_json::json;
 
-use crate::budget::line;
+use crate::budget::{Room, line, written};
 use crate::failure::Failure;
 use crate::session::Session;
 
@@ -26,18 +27,35 @@ pub fn excerpt(lines: &[&str], current: i64, from: i64, to: i64) -> Vec<String> 
     (from..=to).map(numbered).collect()
 }
 
-/// As many lines of an excerpt as fit, the current one first and then those next to it.
-pub fn nearest(lines: Vec<String>, room: usize) -> Vec<String> {
-    let current = lines.iter().position(|line| line.starts_with('>')).unwrap_or(0);
-    let size = |lines: &[String]| lines.iter().map(|line| line.len() + 1).sum::<usize>();
-    let (mut from, mut to) = (0, lines.len());
-    while to - from > 1 && size(&lines[from..to]) > room {
-        match current - from >= to - 1 - current {
-            true => from += 1,
-            false => to -= 1,
-        }
+/// Which lines of an excerpt fit: the one at this place first, and then those next to it.
+pub fn nearest(lines: &[String], at: usize, room: Room) -> Range<usize> {
+    let (mut text, mut data) = (0, 0);
+    for line in lines {
+        text += line.len() + 1;
+        data += written(line);
     }
-    lines.into_iter().skip(from).take(to - from).collect()
+    let (mut from, mut to) = (0, lines.len());
+    let at = at.min(to.saturating_sub(1));
+    while to - from > 1 && (text > room.text || data > room.data) {
+        let left_out = match at - from >= to - 1 - at {
+            true => {
+                from += 1;
+                &lines[from - 1]
+            }
+            false => {
+                to -= 1;
+                &lines[to]
+            }
+        };
+        text -= left_out.len() + 1;
+        data -= written(left_out);
+    }
+    from..to
+}
+
+/// The place of the current line in an excerpt.
+pub fn current(lines: &[String]) -> usize {
+    lines.iter().position(|line| line.starts_with('>')).unwrap_or(0)
 }
 
 pub fn read(path: &Path) -> Result<String, Failure> {
@@ -82,8 +100,7 @@ pub fn line_of(file: &Path, text: &str, near: Option<i64>) -> Result<i64, Failur
     let all = read(file)?;
     let lines = lines_with(&all, text);
     match (lines.as_slice(), near) {
-        ([], _) => Err(Failure::new(format!("no line of {} has `{text}` in it", file.display()))
-            .next("debugger_inspect with what=source shows the file.")),
+        ([], _) => Err(Failure::new(format!("no line of {} has `{text}` in it", file.display()))),
         ([only], _) => Ok(*only),
         (several, Some(near)) => {
             let nearest = several.iter().min_by_key(|line| (*line - near).abs());
@@ -113,11 +130,16 @@ mod tests {
 
     #[test]
     fn where_there_is_little_room_the_current_line_stays() {
-        let excerpt = || excerpt(&["a", "b", "c", "d", "e"], 4, 1, 5);
-        assert_eq!(nearest(excerpt(), 100).len(), 5);
-        assert_eq!(nearest(excerpt(), 21), ["  3  c", "> 4  d", "  5  e"]);
-        assert_eq!(nearest(excerpt(), 0), ["> 4  d"]);
-        assert!(nearest(Vec::new(), 9).is_empty());
+        let excerpt = excerpt(&["a", "b", "c", "d", "e"], 4, 1, 5);
+        let of = |at: usize, room: Room| nearest(&excerpt, at, room);
+        assert_eq!(current(&excerpt), 3);
+        assert_eq!(of(3, Room::of_each(100)), 0..5);
+        assert_eq!(of(3, Room { text: 21, data: 100 }), 2..5);
+        assert_eq!(of(3, Room { text: 100, data: 24 }), 2..5);
+        assert_eq!(of(3, Room::of_each(0)), 3..4);
+        assert_eq!(of(1, Room { text: 21, data: 100 }), 0..3, "it need not be marked");
+        assert_eq!(of(9, Room::of_each(0)), 4..5);
+        assert_eq!(nearest(&[], 0, Room::of_each(9)), 0..0);
     }
 
     #[test]

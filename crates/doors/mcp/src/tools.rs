@@ -7,9 +7,11 @@ mod attaching;
 mod breaking;
 mod checking;
 mod evaluating;
+mod files;
 mod launching;
 mod looking;
 mod running;
+mod schemas;
 mod scripting;
 mod sessions;
 mod threads;
@@ -19,7 +21,7 @@ mod writing;
 use std::pin::Pin;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::arguments::Arguments;
@@ -28,6 +30,7 @@ use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::session::Wait;
 use checking::check;
+pub use schemas::output_schema;
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send + 'a>>;
 
@@ -88,7 +91,8 @@ enum Kind {
     Line,
     Flag,
     Texts,
-    Object,
+    /// With any members; of these, some as an example.
+    Object(&'static [Takes]),
     Breakpoints,
     Steps,
     OneOf(&'static [&'static str]),
@@ -111,6 +115,8 @@ const EVERYWHERE: [Takes; 3] = [SESSION, ("wait_ms", Number, ""), ("max_tokens",
 // Among others, but some models' providers refuse objects without members.
 const OF_A_BREAKPOINT: &[Takes] = &[FILE, LINE, ("text", Text, ""), ("capture", Texts, "")];
 const OF_A_STEP: &[Takes] = &[("tool", Text, "")];
+const OF_AN_ENVIRONMENT: &[Takes] = &[("NAME", Text, "")];
+const OF_A_LAUNCH: &[Takes] = &[("mode", Text, "")];
 
 const SET_BREAKPOINT: Tool = Tool {
     name: "debugger_set_breakpoint",
@@ -143,12 +149,12 @@ pub static TOOLS: &[Tool] = &[
             ("language", Text, "if not clear by the file: python, nodejs, go, rust, cpp, ..."),
             ("args", Texts, ""),
             ("cwd", Text, ""),
-            ("env", Object, ""),
+            ("env", Object(OF_AN_ENVIRONMENT), "values are strings"),
             ("breakpoints", Breakpoints, "as in debugger_set_breakpoint; set before anything runs"),
             ("stop_on_entry", Flag, ""),
             ("exceptions", Texts, "filters; default: uncaught"),
             ("configuration", Text, "of .vscode/launch.json"),
-            ("launch", Object, "the debugger's own launch arguments"),
+            ("launch", Object(OF_A_LAUNCH), "the debugger's own launch arguments"),
             WAIT,
             TOKENS,
         ],
@@ -167,7 +173,7 @@ pub static TOOLS: &[Tool] = &[
             ("address", Text, ""),
             ("language", Text, ""),
             ("breakpoints", Breakpoints, ""),
-            ("launch", Object, ""),
+            ("launch", Object(OF_A_LAUNCH), ""),
             WAIT,
             TOKENS,
         ],
@@ -355,62 +361,6 @@ pub static TOOLS: &[Tool] = &[
     },
 ];
 
-/// What every answer has as data, if it is about a session.
-pub fn output_schema() -> Map<String, Value> {
-    let schema = json!({
-        "type": "object",
-        "properties": {"state": {"type": "string"}, "epoch": {"type": "integer"}},
-    });
-    match schema {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
-    }
-}
-
-impl Tool {
-    pub fn input_schema(&self) -> Map<String, Value> {
-        let properties = properties(self.takes);
-        let mut schema = Map::new();
-        schema.insert("type".to_owned(), "object".into());
-        schema.insert("properties".to_owned(), properties.into());
-        if !self.needs.is_empty() {
-            schema.insert("required".to_owned(), self.needs.into());
-        }
-        schema
-    }
-}
-
-impl Kind {
-    fn schema(self) -> Value {
-        match self {
-            // Others are taken, too, but clients warn of a property with two types, and providers refuse it.
-            Text | TextOrTexts => json!({"type": "string"}),
-            Number | Count | Line => json!({"type": "integer"}),
-            Flag => json!({"type": "boolean"}),
-            Texts => json!({"type": "array", "items": {"type": "string"}}),
-            Object => json!({"type": "object"}),
-            Breakpoints => objects(OF_A_BREAKPOINT),
-            Steps => objects(OF_A_STEP),
-            OneOf(words) | Usually(words) => json!({"type": "string", "enum": words}),
-        }
-    }
-}
-
-fn objects(members: &[Takes]) -> Value {
-    json!({"type": "array", "items": {"type": "object", "properties": properties(members)}})
-}
-
-fn properties(takes: &[Takes]) -> Map<String, Value> {
-    let property = |(name, kind, about): &Takes| {
-        let mut schema = kind.schema();
-        if !about.is_empty() {
-            schema["description"] = (*about).into();
-        }
-        ((*name).to_owned(), schema)
-    };
-    takes.iter().map(property).collect()
-}
-
 /// The arguments of a call to this tool. What it does not know, or of another kind, is refused before anything is done: the
 /// rest without it may mean something else.
 pub fn read(tool: &Tool, given: Map<String, Value>) -> Result<Arguments, Failure> {
@@ -453,9 +403,24 @@ fn breakpoint(given: Map<String, Value>) -> Result<Arguments, Failure> {
     }
 }
 
-/// A failure that says nothing else about what to do says what the tool takes.
+/// A failure that says nothing else about what to do says what the tool takes. A debugger that is not installed is not
+/// helped by other arguments.
 pub fn advised(tool: &Tool, failure: Failure) -> Failure {
-    failure.or_next(|| format!("Call {} again; it takes {}.", tool.name, names(tool.takes)))
+    const INSTALLING: &str = "breakroom doctor --fix ";
+    let command = failure.what.split('`').find(|part| part.starts_with(INSTALLING));
+    let next = match command {
+        Some(command) => {
+            format!(
+                "Run `{command}`, with --yes where nobody can be asked, and then call {} again.",
+                tool.name
+            )
+        }
+        None if failure.what.contains("Install it by hand") => {
+            format!("Install it, and then call {} again.", tool.name)
+        }
+        None => format!("Call {} again; it takes {}.", tool.name, names(tool.takes)),
+    };
+    failure.or_next(|| next)
 }
 
 /// How long a call may wait: agents' clients give up after a minute. One that is a step of a script has all of its time.
@@ -474,35 +439,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tools_together_take_a_model_fewer_than_2500_tokens() {
-        let text = serde_json::to_string(&crate::server::listed(crate::budget::Forms::TextAndData)).unwrap();
-        // Some clients write a blank behind every comma and colon.
-        let tokens = text.replace(":", ": ").replace(",", ", ").len() / 4;
-        assert!(tokens < 2_500, "{tokens} tokens");
-    }
-
-    /// What no client warns of and no model's provider refuses: one type each, arrays with items, and nothing but these
-    /// words of JSON Schema.
-    fn is_plain(schema: &Value) -> bool {
-        let words = ["type", "description", "properties", "required", "items", "enum"];
-        let Some(members) = schema.as_object() else { return false };
-        let is_typed = schema["type"].is_string();
-        let has_items = schema["type"] != "array" || is_plain(&schema["items"]);
-        let inner = schema["properties"].as_object().into_iter().flatten();
-        members.keys().all(|word| words.contains(&word.as_str()))
-            && is_typed
-            && has_items
-            && inner.into_iter().all(|(_, schema)| is_plain(schema))
-    }
-
-    #[test]
-    fn the_schemas_are_plain() {
-        for tool in TOOLS {
-            let schema = Value::Object(tool.input_schema());
-            assert!(is_plain(&schema), "{}: {schema}", tool.name);
-        }
-        assert!(is_plain(&Value::Object(output_schema())));
-        assert!(!is_plain(&json!({"type": ["integer", "string"]})) && !is_plain(&json!({"type": "array"})));
+    fn where_a_debugger_is_missing_the_next_step_is_to_install_it() {
+        let start = TOOLS.iter().find(|tool| tool.name == "debugger_start").unwrap();
+        let next = |what: &str| advised(start, Failure::new(what)).next.unwrap();
+        let said = next(
+            "the adapter debugpy is not installed. Install it with `breakroom doctor --fix debugpy`, or by hand: pip",
+        );
+        assert!(said.starts_with("Run `breakroom doctor --fix debugpy`"), "{said}");
+        assert!(said.ends_with("then call debugger_start again."), "{said}");
+        let said = next("the adapter mine is not installed. Install it by hand: get-mine");
+        assert_eq!(said, "Install it, and then call debugger_start again.");
+        assert!(next("`program` is missing").starts_with("Call debugger_start again; it takes program"));
     }
 
     #[test]

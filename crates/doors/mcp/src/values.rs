@@ -169,6 +169,10 @@ impl Session {
             return Ok(Inside { members: self.members(reference).await?, part: None });
         }
         let count = MOST_ELEMENTS.min(indexed.saturating_sub(start));
+        if count == 0 {
+            // Whoever is asked for none gives all, as the protocol has it.
+            return Ok(Inside { members: Vec::new(), part: Some((indexed, start)) });
+        }
         let arguments = json!({
             "variablesReference": reference.0, "filter": "indexed", "start": start, "count": count,
         });
@@ -268,6 +272,9 @@ impl Session {
         if start == 0 {
             return Ok(Inside { members, part: Some((length, 0)) });
         }
+        if start >= length {
+            return Ok(Inside { members: Vec::new(), part: Some((length, start)) });
+        }
         Ok(Inside { members: self.slice(of, start, length).await?, part: Some((length, start)) })
     }
 
@@ -323,13 +330,15 @@ pub fn elements_of(member: &Member) -> usize {
     member.indexed.max(of_array().or_else(of_list).unwrap_or(0))
 }
 
+/// Whether a name has this in it, in whatever case.
+pub fn is_named_like(member: &Member, part: &str) -> bool {
+    member.variable.name.to_lowercase().contains(&part.to_lowercase())
+}
+
 impl Window<'_> {
     /// The part that is meant, and how many fit in all.
     pub fn of(self, members: Vec<Member>) -> (Vec<Member>, usize) {
-        let wanted = self.name.map(str::to_lowercase);
-        let fits = |member: &Member| {
-            wanted.as_ref().is_none_or(|wanted| member.variable.name.to_lowercase().contains(wanted))
-        };
+        let fits = |member: &Member| self.name.is_none_or(|wanted| is_named_like(member, wanted));
         let fitting: Vec<_> = members.into_iter().filter(fits).collect();
         let total = fitting.len();
         (fitting.into_iter().skip(self.start).take(self.count).collect(), total)

@@ -104,13 +104,16 @@ impl Language {
         for line in text.split_inclusive('\n') {
             for (at, _) in line.match_indices(own).filter(|(at, _)| is_word(line, *at, own)) {
                 let (before, receiver) = without_receiver(&line[..at]);
-                let is_of_class = class.is_none_or(|class| {
-                    receiver.split('.').any(|part| part == class)
-                        || is_inside(&text[..start], line, class)
-                        || self.package_at(&text[..start]) == Some(class)
-                });
+                // Whose it is takes a look at all that is above, which is too much for every word that is like its name.
+                let is_of_class = || {
+                    class.is_none_or(|class| {
+                        receiver.split('.').any(|part| part == class)
+                            || is_inside(&text[..start], line, class)
+                            || self.package_at(&text[..start]) == Some(class)
+                    })
+                };
                 let behind = start + at + own.len();
-                if !self.is_comment(line) && is_of_class && self.is_definition(before, &text[behind..]) {
+                if !self.is_comment(line) && self.is_definition(before, &text[behind..]) && is_of_class() {
                     bodies.extend(self.body(text, start, behind));
                 }
             }
@@ -199,6 +202,10 @@ fn is_inside(above: &str, line: &str, class: &str) -> bool {
     let indented = |line: &str| line.len() - line.trim_start().len();
     let mut depth = indented(line);
     for line in above.lines().rev().filter(|line| !line.trim().is_empty()) {
+        // Nothing is around what is not indented.
+        if depth == 0 {
+            return false;
+        }
         if indented(line) < depth {
             depth = indented(line);
             if line.match_indices(class).any(|(at, _)| is_word(line, at, class)) {

@@ -167,6 +167,9 @@ fn a_password_in_an_address_is_a_secret_and_what_only_looks_like_one_is_not() {
         ("DATABASE_URL", "postgres://app:postgres@db/main"),
         ("REDIS", "redis://:a-long-password@cache"),
         ("MYSQL_PWD", "hunter22"),
+        ("SMTP_PASS", "letters-out"),
+        ("BROKERS", "amqp://a:first@x,amqp://b:second-secret@y"),
+        ("MIRRORS", "http://x/y, http://c:third-and-last@z"),
         ("GIT_AUTHOR_NAME", "Ada Lovelace"),
         ("MAX_OUTPUT_TOKENS", "128000"),
         ("DOCS_URL", "http://localhost:8080/a@b"),
@@ -177,6 +180,10 @@ fn a_password_in_an_address_is_a_secret_and_what_only_looks_like_one_is_not() {
         ("postgres://app:postgres@db/main", "postgres://app[DATABASE_URL redacted]db/main"),
         ("postgres a-long-password", "postgres [REDIS redacted]"),
         ("hunter22", "[MYSQL_PWD redacted]"),
+        ("letters-out", "[SMTP_PASS redacted]"),
+        ("a:first@x b:second-secret@y", "a[BROKERS redacted]x b[BROKERS redacted]y"),
+        ("first second-secret", "first [BROKERS redacted]"),
+        ("third-and-last", "[MIRRORS redacted]"),
         ("Ada Lovelace 128000 8080 /home/ann/", "Ada Lovelace 128000 8080 /home/ann/"),
     ] {
         assert_eq!(secrets.redact(text.to_owned()), shown);

@@ -7,6 +7,7 @@ use breakroom_client::Request;
 use tokio::time::Instant;
 
 use super::answering::{first_answer, reporting};
+use super::files::Files;
 use super::launching::{first_wishes, language};
 use super::wait;
 use crate::arguments::Arguments;
@@ -28,7 +29,7 @@ pub async fn attach(door: &Door, arguments: Arguments, caller: Caller) -> Result
     let (wait, room) = (wait(&arguments, &caller)?, caller.room(&arguments)?);
     let (pid, address) = (arguments.integer("pid")?, arguments.text("address")?);
     let cwd = door.setup.cwd.clone();
-    let wishes = first_wishes(&arguments, &[&cwd], None)?;
+    let wishes = first_wishes(&arguments, &Files::to_come([&cwd, &cwd], None))?;
     let wanted = match (arguments.text("session_id")?, pid, address) {
         (Some(id), None, None) => match door.find(&id).filter(|session| !session.seen().is_over()) {
             Some(session) => {

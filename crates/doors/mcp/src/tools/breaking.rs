@@ -1,14 +1,15 @@
 //! Breakpoints: set by line, text or function, listed and removed; and filters for exceptions.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::PoisonError;
 
 use breakroom_client::breakpoints::Terms;
 use breakroom_client::model;
 use serde_json::{Value, json};
 
+use super::files::Files;
 use crate::Wanted;
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, whole};
 use crate::breakpoints::{Breakpoint, Place, State, Wish};
 use crate::conditions::{LONGEST_REASON, point};
 use crate::door::Door;
@@ -16,16 +17,24 @@ use crate::failure::Failure;
 use crate::filters::{Filters, on_and_off};
 use crate::reply::Reply;
 use crate::session::Session;
-use crate::source::{line_of, read};
 
 /// What else may be said of a breakpoint.
 const TERMS: [&str; 4] = ["capture", "condition", "hit_count", "log_message"];
+
+/// Whether a term was given: clients that fill in everything say nothing with these.
+fn says(given: &Value) -> bool {
+    match given {
+        Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
+}
 
 /// A variable whose changes are to be stopped at, as the debugger calls it in the frame that is shown.
 async fn watched(session: &Session, name: String, arguments: &Arguments) -> Result<Wish, Failure> {
     const INSTEAD: &str = "Set breakpoints with `capture` in the lines that write it.";
     // Most debuggers that watch take terms without a word and keep to none.
-    if let Some(term) = TERMS.iter().find(|term| arguments.has(term)) {
+    if let Some(term) = TERMS.iter().find(|term| arguments.get(term).is_some_and(says)) {
         return Err(Failure::new(format!(
             "what is watched stops at every change; `{term}` has no effect there"
         ))
@@ -55,9 +64,8 @@ async fn watched(session: &Session, name: String, arguments: &Arguments) -> Resu
     Ok(Wish::plain(Place::Data { name, id }))
 }
 
-/// What was asked for, with its file and its line found. `own` is the program's file, which is meant where none is named,
-/// and in whose folder others may be.
-pub fn resolve(arguments: &Arguments, folders: &[&Path], own: Option<PathBuf>) -> Result<Wish, Failure> {
+/// What was asked for, with its file and its line found.
+pub fn resolve(arguments: &Arguments, files: &Files<'_>) -> Result<Wish, Failure> {
     if arguments.text("watch")?.is_some() {
         return Err(Failure::new("nothing is there to be watched before the program is stopped")
             .next("Stop where the variable exists, then debugger_set_breakpoint with `watch`."));
@@ -67,24 +75,22 @@ pub fn resolve(arguments: &Arguments, folders: &[&Path], own: Option<PathBuf>) -
         hits: arguments.text("hit_count")?,
         log: arguments.text("log_message")?,
     };
-    let capture = match arguments.get("capture") {
-        None | Some(Value::Bool(false)) => None,
+    let capture = match arguments.get("capture").filter(|given| says(given)) {
+        None => None,
         Some(Value::Bool(true)) => Some(Vec::new()),
         Some(_) => Some(arguments.texts("capture")?.into_iter().filter(|text| !text.is_empty()).collect()),
     };
     if let Some(name) = arguments.text("function")? {
-        let file = arguments.text("file")?.map(|file| file_of(&file, folders, own.as_deref()));
+        let file = arguments.text("file")?.map(|file| files.named(&file));
         return Ok(Wish { place: Place::Function(name), text: None, file, terms, capture });
     }
     let file = match arguments.text("file")? {
-        Some(file) => file_of(&file, folders, own.as_deref()),
-        None => canonical(
-            own.ok_or_else(|| Failure::new("`file` is missing").next("Name the file of the breakpoint."))?,
-        ),
+        Some(file) => files.named(&file),
+        None => files.unnamed()?,
     };
     let text = arguments.text("text")?;
     let line = match (arguments.line("line")?, &text) {
-        (near, Some(text)) => line_of(&file, text, near)?,
+        (near, Some(text)) => files.line(&file, text, near)?,
         (Some(line), None) => line,
         (None, None) => {
             return Err(Failure::new("where? Name `line`, `text`, `function` or `watch`"));
@@ -93,38 +99,24 @@ pub fn resolve(arguments: &Arguments, folders: &[&Path], own: Option<PathBuf>) -
     Ok(Wish { place: Place::Line { file, line }, text, file: None, terms, capture })
 }
 
-/// The file that a name means: in one of the folders, or beside the program. Where there is none, in the first folder.
-pub fn file_of(name: &str, folders: &[&Path], program: Option<&Path>) -> PathBuf {
-    let beside = program.and_then(Path::parent);
-    let mut places = folders.iter().copied().chain(beside).map(|folder| folder.join(name));
-    let first = folders.first().map_or_else(|| name.into(), |folder| folder.join(name));
-    canonical(places.find(|place| place.exists()).unwrap_or(first))
-}
-
-/// One spelling for each file, since its breakpoints are told together.
-fn canonical(file: PathBuf) -> PathBuf {
-    std::fs::canonicalize(&file).or_else(|_| std::path::absolute(&file)).unwrap_or(file)
-}
-
 pub async fn set(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
     if session.seen().is_over() {
         return Err(session.standing(None).err().unwrap_or_else(Failure::over));
     }
-    let folders = [session.cwd.as_path(), &door.setup.cwd];
+    let mut files = Files::of(door, &session);
     let wish = match arguments.text("watch")? {
         Some(name) => watched(&session, name, &arguments).await?,
         None => {
-            let own = match (arguments.text("file")?, arguments.text("function")?) {
-                (None, None) => Some(session.own_file().await?),
-                _ => session.program(),
-            };
-            resolve(&arguments, &folders, own)?
+            if let (None, None) = (arguments.text("file")?, arguments.text("function")?) {
+                files = files.with_own(session.own_file().await?);
+            }
+            resolve(&arguments, &files)?
         }
     };
     // What was attached to may know files that are not here.
     if !matches!(session.wanted, Wanted::Attach(_)) {
-        missing(&wish.place, &folders)?;
+        files.check(&wish.place)?;
     }
     let number = session.set(wish).await?;
     let children = session.children_in_the_way().await;
@@ -145,30 +137,6 @@ pub async fn set(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     Ok(reply)
 }
 
-/// A file that is not there, or a line behind its end, can have no breakpoint; a debugger would only say that it is pending.
-pub fn missing(place: &Place, folders: &[&Path]) -> Result<(), Failure> {
-    let Place::Line { file, line } = place else { return Ok(()) };
-    if !file.exists() {
-        let said = format!("there is no file {}{}", file.display(), tried_elsewhere(file, folders));
-        return Err(Failure::new(said).next("Name `file` by its whole path."));
-    }
-    let lines = read(file).map_or(i64::MAX, |text| i64::try_from(text.lines().count()).unwrap_or(i64::MAX));
-    match *line > lines {
-        true => Err(Failure::new(format!("{} has {lines} lines, and no line {line}", file.display()))
-            .next("debugger_inspect with what=source shows the file; `text` finds a line by what is in it.")),
-        false => Ok(()),
-    }
-}
-
-/// Where else a file was looked for that is not in the first folder.
-fn tried_elsewhere(file: &Path, folders: &[&Path]) -> String {
-    let Some((first, others)) = folders.split_first() else { return String::new() };
-    let Ok(name) = file.strip_prefix(canonical(first.to_path_buf())) else { return String::new() };
-    let is_none = |folder: &&&Path| *folder != first && !folder.join(name).exists();
-    let others = others.iter().filter(is_none);
-    others.map(|folder| format!(", and none of that name in {}", folder.display())).collect()
-}
-
 /// The text of the line where it landed, so that a mistaken number is seen.
 fn line_at(session: &Session, breakpoint: &Breakpoint) -> Option<String> {
     let (file, line) = breakpoint.line()?;
@@ -183,22 +151,36 @@ pub async fn breakpoints(door: &Door, arguments: Arguments) -> Result<Reply, Fai
     if arguments.has("exceptions") {
         catch(&session, arguments.texts("exceptions")?).await?;
     }
-    if arguments.has("remove") {
-        said.push(remove(&session, &arguments, &door.setup.cwd).await?);
+    let file = arguments.text("file")?.map(|file| Files::of(door, &session).named(&file));
+    // Clients that fill in everything name none of them.
+    let unwanted: Vec<String> =
+        arguments.texts("remove")?.into_iter().filter(|word| !word.is_empty()).collect();
+    if !unwanted.is_empty() {
+        said.push(remove(&session, &unwanted, file.as_deref()).await?);
     }
+    // Those that are left are worth knowing of, in whatever file.
+    let listed = file.filter(|_| unwanted.is_empty());
+    let is_listed = |breakpoint: &&Breakpoint| {
+        listed.as_deref().is_none_or(|file| breakpoint.line().is_some_and(|(its, _)| its == file))
+    };
     let mut breakpoints = session.breakpoints.lock().await;
     let others = session.learn(&mut breakpoints).await?;
-    let data: Vec<Value> = breakpoints.all.iter().map(Breakpoint::data).collect();
+    let own: Vec<&Breakpoint> = breakpoints.all.iter().filter(is_listed).collect();
     if session.seen().is_over() {
         said.push(format!("of session {}, which is over:", session.id));
     }
     let mut reply = Reply::about(&session.id, said.join("\n"));
-    reply.put("breakpoints", data);
-    breakpoints.all.iter().for_each(|breakpoint| reply.add(&breakpoint.describe()));
-    if breakpoints.all.is_empty() {
-        reply.add("you have no breakpoints here");
+    reply.put("breakpoints", own.iter().map(|breakpoint| breakpoint.data()).collect::<Vec<_>>());
+    own.iter().for_each(|breakpoint| reply.add(&breakpoint.describe()));
+    match &listed {
+        Some(file) if own.is_empty() => reply.add(&format!("you have no breakpoints in {}", file.display())),
+        None if own.is_empty() => reply.add("you have no breakpoints here"),
+        _ => {}
     }
-    for other in &others {
+    let is_in_it = |other: &&Value| {
+        listed.as_deref().is_none_or(|file| other["source"]["path"].as_str().map(Path::new) == Some(file))
+    };
+    for other in others.iter().filter(is_in_it) {
         let place = match (other["source"]["path"].as_str(), model::integer(&other["line"])) {
             (Some(path), Some(line)) => format!("{}:{line}", model::file_name(path)),
             _ => model::text(&other["name"]),
@@ -217,19 +199,16 @@ pub async fn breakpoints(door: &Door, arguments: Arguments) -> Result<Reply, Fai
     Ok(reply)
 }
 
-async fn remove(session: &Session, arguments: &Arguments, here: &Path) -> Result<String, Failure> {
-    let folders = [session.cwd.as_path(), here];
-    let wanted = arguments.texts("remove")?;
-    let all = wanted.iter().any(|word| word == "all");
-    let file = arguments.text("file")?.map(|file| file_of(&file, &folders, session.program().as_deref()));
-    let numbers: Vec<u32> = wanted.iter().filter_map(|word| word.parse().ok()).collect();
+async fn remove(session: &Session, unwanted: &[String], file: Option<&Path>) -> Result<String, Failure> {
+    let all = unwanted.iter().any(|word| word == "all");
+    let numbers: Vec<i64> = unwanted.iter().filter_map(|word| whole(word)).collect();
     let is_meant = |breakpoint: &Breakpoint| {
-        let is_there = match (&file, breakpoint.line()) {
+        let is_there = match (file, breakpoint.line()) {
             (None, _) => true,
             (Some(file), Some((its, _))) => its == file,
             (Some(_), None) => false,
         };
-        is_there && (all || numbers.contains(&breakpoint.number))
+        is_there && (all || numbers.contains(&breakpoint.number.into()))
     };
     match session.remove(is_meant).await? {
         0 => Err(Failure::new("there is no such breakpoint")

@@ -37,7 +37,7 @@ impl Kind {
             Line => arguments.line(key).map(drop),
             Flag => arguments.choice(key).map(drop),
             Texts => arguments.texts(key).map(drop),
-            Object => arguments.object(key).map(drop),
+            Object(_) => arguments.object(key).map(drop),
             Breakpoints => {
                 arguments.list(key)?.into_iter().try_for_each(|one| launching::one_breakpoint(one).map(drop))
             }
@@ -105,6 +105,15 @@ mod tests {
             let failure = given(tool, arguments).unwrap_err();
             assert!(failure.what.contains(named) && failure.next.is_some(), "{failure:?}");
         }
+    }
+
+    #[test]
+    fn an_object_may_have_members_that_no_schema_names() {
+        let members =
+            json!({"program": "a.py", "env": {"ANY_NAME": "1"}, "launch": {"any": [1], "other": true}});
+        let read = given("debugger_start", members).unwrap();
+        assert_eq!(read.object("env").unwrap()["ANY_NAME"], "1");
+        assert_eq!(read.object("launch").map(|launch| launch.len()), Ok(2));
     }
 
     /// Some clients fill in every argument that a schema names.

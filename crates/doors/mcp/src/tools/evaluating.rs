@@ -58,6 +58,14 @@ fn assigns(expression: &str) -> bool {
     (0..around.len()).any(is_sign)
 }
 
+/// What to do about an expression that cannot be evaluated.
+fn instead(expression: &str, context: &str) -> &'static str {
+    match context != "repl" && assigns(expression) {
+        true => "debugger_set_variable assigns; context=\"repl\" runs statements.",
+        false => "debugger_inspect with what=variables shows what is in this frame.",
+    }
+}
+
 /// The value itself, and what is inside it as far as there is room.
 async fn value(
     session: &Session,
@@ -67,15 +75,7 @@ async fn value(
     room: Room,
 ) -> Result<Reply, Failure> {
     let body = session.evaluate(frame, expression, context).await;
-    let body = body.map_err(|failure| {
-        failure.or_next(|| {
-            let next = match context != "repl" && assigns(expression) {
-                true => "debugger_set_variable assigns; context=\"repl\" runs statements.",
-                false => "debugger_inspect with what=variables shows what is in this frame.",
-            };
-            next.to_owned()
-        })
-    })?;
+    let body = body.map_err(|failure| failure.or_next(|| instead(expression, context).to_owned()))?;
     let kind = model::text(&body["type"]);
     let result = model::text(&body["result"]);
     let (mut reply, kept) = whole(session, expression, &kind, result.clone(), room);
@@ -146,7 +146,13 @@ async fn table(session: &Session, frame: &Frame, expressions: &[String], context
         });
         results.push(Evaluated { expression: expression.clone(), result });
     }
-    reply.is_error = results.iter().all(|one| one.result.is_err());
+    if results.iter().all(|one| one.result.is_err()) {
+        let worst = expressions.iter().find(|expression| assigns(expression)).or(expressions.first());
+        let next = instead(worst.map_or("", String::as_str), context);
+        reply.fail(
+            Failure::new(format!("none of {} expressions could be evaluated", results.len())).next(next),
+        );
+    }
     (reply.results, _) = fit(results, room.beside(AROUND).data, |one| one.data().to_string().len() + 1);
     reply
 }

@@ -1,13 +1,14 @@
 //! Starting a program, and running it again.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use breakroom_client::LAUNCH_PATIENCE;
 use serde_json::json;
 
 use super::answering::{answer, first_answer, reporting};
-use super::breaking::{missing, resolve};
+use super::breaking::resolve;
+use super::files::Files;
 use super::wait;
 use crate::arguments::Arguments;
 use crate::breakpoints::{Breakpoint, Breakpoints, Wish};
@@ -33,7 +34,6 @@ pub async fn start(door: &Door, arguments: Arguments, caller: Caller) -> Result<
         ));
     }
     let cwd = folder(door, &arguments)?;
-    let folders = [cwd.as_path(), &door.setup.cwd];
     let env = arguments.object("env")?.into_iter();
     let env =
         env.map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
@@ -46,8 +46,9 @@ pub async fn start(door: &Door, arguments: Arguments, caller: Caller) -> Result<
         configuration,
         more,
     };
-    let breakpoints = first_wishes(&arguments, &folders, launch.own_file().as_deref())?;
-    breakpoints.iter().try_for_each(|wish| missing(&wish.place, &folders))?;
+    let files = Files::to_come([&cwd, &door.setup.cwd], launch.own_file());
+    let breakpoints = first_wishes(&arguments, &files)?;
+    breakpoints.iter().try_for_each(|wish| files.check(&wish.place))?;
     let breakpoints = Breakpoints::of(breakpoints);
     let exceptions = match arguments.has("exceptions") {
         true => Some(arguments.texts("exceptions")?),
@@ -93,12 +94,8 @@ fn folder(door: &Door, arguments: &Arguments) -> Result<PathBuf, Failure> {
 }
 
 /// The breakpoints of a start, as they are given with it.
-pub fn first_wishes(
-    arguments: &Arguments,
-    folders: &[&Path],
-    own_file: Option<&Path>,
-) -> Result<Vec<Wish>, Failure> {
-    let one = |given| resolve(&one_breakpoint(given)?, folders, own_file.map(Path::to_owned));
+pub fn first_wishes(arguments: &Arguments, files: &Files<'_>) -> Result<Vec<Wish>, Failure> {
+    let one = |given| resolve(&one_breakpoint(given)?, files);
     arguments.list("breakpoints")?.into_iter().map(one).collect()
 }
 

@@ -8,8 +8,8 @@ use breakroom_client::model::Frame;
 use tokio::time::Instant;
 
 use super::answering::answer;
-use super::breaking::{file_of, missing};
 use super::checking::unknown;
+use super::files::Files;
 use super::wait as wait_of;
 use crate::arguments::Arguments;
 use crate::breakpoints::{Place, Wish};
@@ -41,7 +41,7 @@ pub async fn go_on(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     if thread.is_some() {
         standing.clone()?;
     }
-    let target = target(&session, &arguments).await?.filter(|_| !session.seen().is_over());
+    let target = target(door, &session, &arguments).await?.filter(|_| !session.seen().is_over());
     let there = match target {
         Some(place) => Some(session.set(Wish::plain(place)).await?),
         None => None,
@@ -98,14 +98,15 @@ async fn go(
 }
 
 /// Where the program is to run to, if that was said.
-async fn target(session: &Session, arguments: &Arguments) -> Result<Option<Place>, Failure> {
+async fn target(door: &Door, session: &Session, arguments: &Arguments) -> Result<Option<Place>, Failure> {
     let Some(line) = arguments.line("line")? else { return Ok(None) };
+    let files = Files::of(door, session);
     let file = match arguments.text("file")? {
-        Some(file) => file_of(&file, &[&session.cwd], session.program().as_deref()),
-        None => file_of(&session.own_file().await?.to_string_lossy(), &[&session.cwd], None),
+        Some(file) => files.named(&file),
+        None => files.named(&session.own_file().await?.to_string_lossy()),
     };
     let place = Place::Line { file, line };
-    missing(&place, &[&session.cwd])?;
+    files.check(&place)?;
     let breakpoints = session.breakpoints.lock().await;
     match breakpoints.all.iter().find(|breakpoint| breakpoint.place == place) {
         // It stops the program too, and must not be taken away behind it.

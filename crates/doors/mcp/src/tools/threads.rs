@@ -63,11 +63,11 @@ async fn whereabouts(session: &Session, threads: &[Thread]) -> HashMap<Thread, (
 }
 
 fn path_to(session: &Session, reason: &str, frames: &[Frame]) -> Option<(String, Value)> {
-    let at = frames::shown(reason, frames);
+    let at = frames::shown(reason, frames, &session.cwd);
     let mut real: Vec<&Frame> = frames.iter().skip(at).filter(|frame| !frame.is_label).collect();
     // What the runtime called is of interest only where there is nothing else.
-    if real.first().is_some_and(|top| frames::is_own(top)) {
-        real.retain(|frame| frames::is_own(frame));
+    if real.first().is_some_and(|top| frames::is_own(top, &session.cwd)) {
+        real.retain(|frame| frames::is_own(frame, &session.cwd));
     }
     real.truncate(CALLERS);
     let one = |frame: &&Frame| format!("{} {}", line(&frame.name, LONGEST_NAME), place(frame, &session.cwd));

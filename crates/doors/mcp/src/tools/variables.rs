@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::session::Session;
 use crate::snapshot::{member_data, typed};
-use crate::values::{Inside, Window};
+use crate::values::{Inside, Window, is_named_like};
 
 /// Of a value among others.
 pub const LONGEST_VALUE: usize = 400;
@@ -24,16 +24,25 @@ pub async fn variables(session: &Session, arguments: &Arguments, room: Room) -> 
         None => {
             let mut members = session.locals(&frame).await?;
             let start = arguments.count("start", 0, u32::MAX.into())? as usize;
+            // What is not shown is not looked into either: only of a few objects are the fields asked for.
+            if let Some(filter) = arguments.text("filter")? {
+                members.retain(|member| is_named_like(member, &filter));
+            }
             if let Some(shown) = members.get_mut(start..) {
                 session.brief(shown, PATIENCE).await;
             }
-            list(arguments, room, &format!("locals of {}", frame.name), Inside { members, part: None })
+            list(
+                arguments,
+                room,
+                &format!("locals of {}", line(&frame.name, LONGEST_TITLE)),
+                Inside { members, part: None },
+            )
         }
         Some(path) => {
             let start = arguments.count("start", 0, u32::MAX.into())? as usize;
             let (member, inside) =
                 session.inside(&frame, &path, start, arguments.text("filter")?.as_deref()).await?;
-            match inside.members.is_empty() {
+            match inside.members.is_empty() && inside.part.is_none() {
                 true => {
                     let variable = member.variable;
                     let (mut reply, kept) = whole(session, &path, &variable.kind, variable.value, room);
@@ -86,6 +95,9 @@ pub fn list(arguments: &Arguments, room: Room, title: &str, inside: Inside) -> R
     reply.put("variables", data);
     reply.put("total", total);
     lines.iter().for_each(|line| reply.add(line));
+    if lines.is_empty() && start > 0 && total > 0 {
+        reply.add(&format!("  it has {total}, and none from start={start} on"));
+    }
     if next < total {
         reply.add(&format!("  ... {} more, go on with start={next}, or filter by name", total - next));
         reply.put("next", next);

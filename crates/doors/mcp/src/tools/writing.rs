@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::answering::answer;
+use super::variables::LONGEST_VALUE;
 use crate::arguments::Arguments;
 use crate::budget::line;
 use crate::door::{Caller, Door};
@@ -16,7 +17,6 @@ use crate::reply::Reply;
 use crate::seen::{Awaited, Epoch, Seen};
 use crate::session::{Came, Session, Wait};
 
-const LONGEST_VALUE: usize = 400;
 /// How assignments begin: as the language has them, and for a console that takes LLDB's commands.
 const ASSIGNMENTS: [&str; 2] = ["", "expression -- "];
 /// Who has said nothing for so long has said it.
