@@ -7,8 +7,6 @@
 //! The protocol's library is used in `server`, `resources`, `prompts` and `http` only.
 
 mod advice;
-#[cfg(test)]
-mod answers;
 mod arguments;
 mod beside;
 mod breakpoints;

@@ -1,5 +1,6 @@
 //! Whole calls against a hub that is made up: orders of events that a real debugger keeps too rarely to be waited for.
 
+mod answers;
 mod beginnings;
 mod hub;
 mod lives;

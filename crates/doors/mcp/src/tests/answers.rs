@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::hub::{Engine, MadeUp, call};
 use crate::door::Door;
-use crate::made_up::{Engine, MadeUp, call};
 use crate::seen::Seen;
 
 /// What a stopped program is asked again and again.
