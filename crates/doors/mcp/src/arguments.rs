@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::stops::Thread;
+use crate::session::stops::Thread;
 
 #[derive(Debug, Clone, Default)]
 pub struct Arguments(Map<String, Value>);

@@ -3,6 +3,10 @@
 //! What the debugger made of them is the hub's to say, which knows it of all debuggers alike: `pending`, `verified`,
 //! `moved`, `rejected`, and how often each was hit. Nothing is called verified here that the hub does not call so.
 
+pub mod conditions;
+pub mod definitions;
+pub mod filters;
+pub mod places;
 mod setting;
 
 use std::collections::HashMap;
@@ -12,10 +16,10 @@ use breakroom_client::breakpoints::{Group, Terms};
 use breakroom_client::model;
 use serde_json::{Value, json};
 
-use crate::definitions::Definition;
+use crate::breakpoints::definitions::Definition;
 use crate::failure::Failure;
-use crate::seen::Stop;
-use crate::source::line_of;
+use crate::session::seen::Stop;
+use crate::telling::source::line_of;
 
 /// Of those that captured and were taken away, so many are remembered.
 const MOST_FORMER: usize = 32;

@@ -6,23 +6,29 @@
 //! the others along. A step of the agent's own is led on from there (`leading`), and where several only capture, the last of them
 //! goes on (`turns`).
 
+pub mod beside;
+pub mod judging;
+pub mod leading;
+pub mod table;
+pub mod turns;
+
 use std::sync::{Arc, Weak};
 
 use breakroom_client::model::{self, Frame};
 use tokio::sync::mpsc;
 
 use crate::Wanted;
-use crate::beside::untold;
 use crate::breakpoints::Breakpoint;
-use crate::budget::line;
-use crate::captured::Row;
+use crate::breakpoints::places::{at, is_at};
+use crate::captures::beside::untold;
+use crate::captures::judging::Judged;
+use crate::captures::table::Row;
+use crate::captures::turns::{Turn, settled, turn};
 use crate::failure::Failure;
-use crate::judging::Judged;
-use crate::moves::Going;
-use crate::places::{at, is_at};
-use crate::seen::{Stop, Threads, Told};
 use crate::session::Session;
-use crate::turns::{Turn, settled, turn};
+use crate::session::moves::Going;
+use crate::session::seen::{Stop, Threads, Told};
+use crate::telling::budget::line;
 
 const LONGEST_VALUE: usize = 120;
 /// Of all locals, so many.
@@ -248,7 +254,7 @@ pub async fn cutting(session: &Session, stop: &Stop) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seen::Awaited;
+    use crate::session::seen::Awaited;
 
     fn looked(threads: &mut Threads, stop: Stop, is_captured: bool) -> Looked {
         Looked { judged: threads.judge(stop), is_captured }

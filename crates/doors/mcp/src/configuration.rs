@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Whence clients take the token where they can.
 const VARIABLE: &str = "BREAKROOM_TOKEN";
 /// Where the server is, below its address.
-const PATH: &str = crate::http::PATH;
+const PATH: &str = crate::protocol::http::PATH;
 
 /// Which client's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Arguments;
-use crate::budget::{Forms, Room};
 use crate::failure::Failure;
-use crate::reply::{Rendered, Reply};
 use crate::secrets::Secrets;
 use crate::session::Session;
-use crate::starting::{Wishes, begin};
+use crate::session::starting::{Wishes, begin};
+use crate::telling::budget::{Forms, Room};
+use crate::telling::reply::{Rendered, Reply};
 use crate::tools::{self, TOOLS, Waits};
 use crate::{Setup, Wanted};
 

@@ -4,55 +4,22 @@
 //! engine: whatever a debugger cannot do is a failed call that says so and names the next step. Nothing here outlives a
 //! call but what the agent was shown, so that a call can say what is new.
 //!
-//! The protocol's library is used in `server`, `resources`, `prompts` and `http` only.
+//! A call comes in by `protocol`, is looked up in `tools`, is about a `session`, its `breakpoints` and what they have
+//! captured (`captures`), and is answered by `telling`. The protocol's library is used in `protocol` only.
 
-mod advice;
 mod arguments;
-mod beside;
 mod breakpoints;
-mod briefs;
-mod budget;
-mod captured;
 mod captures;
-mod children;
-mod conditions;
 mod configuration;
-mod definitions;
 mod door;
-mod early;
 mod failure;
-mod filters;
-mod frames;
-mod http;
-mod judging;
-mod leading;
-mod link;
-mod moves;
-mod output;
-mod paths;
-mod pausing;
-mod places;
-mod prompts;
-mod reply;
-mod resources;
+mod protocol;
 mod secrets;
-mod seen;
-mod server;
 mod session;
-mod snapshot;
-mod source;
-mod starting;
-mod stdin;
-mod stops;
-mod strangers;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod tools;
-mod turns;
-mod unstopped;
-mod values;
-mod visits;
-mod watched;
 
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -62,9 +29,9 @@ use breakroom_client::Request;
 use serde_json::{Map, Value};
 
 pub use configuration::{Client, Way, print as print_configuration};
-pub use http::{Admits, HttpError, serve as serve_http};
+pub use protocol::http::{Admits, HttpError, serve as serve_http};
+pub use protocol::server::{ServeError, serve_stdio};
 pub use secrets::Secrets;
-pub use server::{ServeError, serve_stdio};
 
 /// Who asks, where it stands, and how it comes to sessions.
 pub struct Setup {

@@ -2,6 +2,14 @@
 //!
 //! Whoever waits, waits for what was heard and holds nothing: every other call goes on meanwhile, a pause among them.
 
+pub mod link;
+pub mod moves;
+pub mod pausing;
+pub mod seen;
+pub mod starting;
+pub mod stops;
+pub mod watched;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -14,13 +22,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Wanted;
 use crate::breakpoints::Breakpoints;
-use crate::budget::Rests;
 use crate::failure::Failure;
-use crate::link::{Link, PATIENCE};
-use crate::moves::{Before, Going, Move, Resumed};
 use crate::secrets::Secrets;
-use crate::seen::{Awaited, End, Phase, Seen, Stop, Thread};
-use crate::watched::Watched;
+use crate::session::link::{Link, PATIENCE};
+use crate::session::moves::{Before, Going, Move, Resumed};
+use crate::session::seen::{Awaited, End, Phase, Seen, Stop, Thread};
+use crate::session::watched::Watched;
+use crate::telling::budget::Rests;
 
 /// As many frames as a stack is asked for at once.
 pub const MOST_FRAMES: usize = 64;

@@ -27,8 +27,8 @@ use tokio::time::Instant;
 use crate::arguments::Arguments;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::reply::Reply;
 use crate::session::Wait;
+use crate::telling::reply::Reply;
 use checking::check;
 pub use schemas::output_schema;
 

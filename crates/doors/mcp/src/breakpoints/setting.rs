@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Breakpoint, Breakpoints, Place, State, Truth, Wish, is_line};
 use crate::failure::Failure;
-use crate::seen::{Stop, Thread, Told};
 use crate::session::Session;
+use crate::session::seen::{Stop, Thread, Told};
 
 impl Session {
     /// Tells all of them, when the debugger is ready for them. The program can be debugged without those it refuses.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::hub::{Engine, MadeUp, call};
 use crate::door::Door;
-use crate::seen::Seen;
+use crate::session::seen::Seen;
 
 /// What a stopped program is asked again and again.
 struct Standing {

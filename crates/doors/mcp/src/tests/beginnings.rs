@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::hub::{Engine, LONG, MadeUp, call, until};
 use crate::door::{Caller, Door};
-use crate::seen::Seen;
+use crate::session::seen::Seen;
 
 fn start(more: Value) -> Value {
     let mut start = json!({"program": "/bin/made-up", "wait_ms": 45_000});
@@ -207,7 +207,7 @@ async fn a_script_shows_every_captured_row_once_with_its_own_room() {
     let session = door.find("a").unwrap();
     session.watched.change(|seen| {
         seen.run.captured.set(&[1]);
-        let row = |value: String| crate::captured::Row {
+        let row = |value: String| crate::captures::table::Row {
             breakpoint: 1,
             place: "t.py:7".to_owned(),
             thread: 1.into(),

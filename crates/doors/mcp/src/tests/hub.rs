@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::door::{Caller, Door};
-use crate::reply::Rendered;
-use crate::seen::Seen;
+use crate::session::seen::Seen;
+use crate::telling::reply::Rendered;
 use crate::{Connection, Hub, Secrets, Setup, Wanted};
 
 pub const LONG: Duration = Duration::from_secs(60);

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::hub::{A_WHILE, Engine, MadeUp, call, said, until};
 use crate::Secrets;
-use crate::link::News;
-use crate::reply::State;
-use crate::seen::Seen;
-use crate::watched::Watched;
+use crate::session::link::News;
+use crate::session::seen::Seen;
+use crate::session::watched::Watched;
+use crate::telling::reply::State;
 
 fn start(more: serde_json::Value) -> serde_json::Value {
     let mut arguments = json!({"program": "/bin/made-up", "wait_ms": 0});

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::hub::{Engine, MadeUp, begin, call, said, until, word};
 use crate::door::Door;
-use crate::reply::Rendered;
-use crate::reply::State;
+use crate::telling::reply::Rendered;
+use crate::telling::reply::State;
 
 const BEFORE: &str = "it had stopped here before this call, which did nothing";
 

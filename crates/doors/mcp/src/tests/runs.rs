@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::hub::{A_WHILE, Engine, LONG, MadeUp, call, until};
-use crate::reply::State;
-use crate::seen::Seen;
+use crate::session::seen::Seen;
+use crate::telling::reply::State;
 
 fn listed(hits: i64) -> Value {
     json!({"breakpoints": [{"id": 4, "own": true, "name": "main", "state": "verified", "hits": hits}]})

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use crate::breakpoints::State;
-use crate::budget::Room;
 use crate::door::Caller;
 use crate::failure::Failure;
-use crate::reply::Reply;
-use crate::seen::{Phase, Seen};
+use crate::session::seen::{Phase, Seen};
 use crate::session::{Came, Session, Wait};
+use crate::telling::budget::Room;
+use crate::telling::reply::Reply;
 
 /// An answer that says of the first breakpoints, too, what became of them.
 pub async fn first_answer(

@@ -12,13 +12,13 @@ use super::launching::{first_wishes, language};
 use super::wait;
 use crate::arguments::Arguments;
 use crate::breakpoints::{Breakpoints, Place, Wish};
-use crate::budget::Room;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::reply::Reply;
-use crate::seen::{Awaited, Epoch};
+use crate::session::seen::{Awaited, Epoch};
+use crate::session::starting::Wishes;
 use crate::session::{Session, Wait};
-use crate::starting::Wishes;
+use crate::telling::budget::Room;
+use crate::telling::reply::Reply;
 use crate::{Attach, Wanted};
 
 /// What runs goes on doing so, and there may be nothing to wait for.

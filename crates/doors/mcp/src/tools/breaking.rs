@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::files::Files;
 use crate::Wanted;
 use crate::arguments::{Arguments, whole};
+use crate::breakpoints::conditions::{LONGEST_REASON, point};
+use crate::breakpoints::filters::{Filters, on_and_off};
 use crate::breakpoints::{Breakpoint, Place, State, Wish};
-use crate::conditions::{LONGEST_REASON, point};
 use crate::door::Door;
 use crate::failure::Failure;
-use crate::filters::{Filters, on_and_off};
-use crate::reply::Reply;
 use crate::session::Session;
+use crate::telling::reply::Reply;
 
 /// What else may be said of a breakpoint.
 const TERMS: [&str; 4] = ["capture", "condition", "hit_count", "log_message"];
@@ -57,7 +57,7 @@ async fn watched(session: &Session, name: String, arguments: &Arguments) -> Resu
         Err(failure) => Err(failure.what),
     };
     let cannot = |why: String| {
-        let why = crate::budget::line(point(&why), LONGEST_REASON);
+        let why = crate::telling::budget::line(point(&why), LONGEST_REASON);
         Failure::new(format!("`{name}` cannot be watched: {why}")).next(INSTEAD)
     };
     let id = id.map_err(cannot)?;
@@ -142,7 +142,9 @@ fn line_at(session: &Session, breakpoint: &Breakpoint) -> Option<String> {
     let (file, line) = breakpoint.line()?;
     let text = session.file_text(file).ok()?;
     let at = usize::try_from(line - 1).ok()?;
-    text.lines().nth(at).map(|text| format!("> {line}  {}", crate::budget::line(text.trim_end(), 160)))
+    text.lines()
+        .nth(at)
+        .map(|text| format!("> {line}  {}", crate::telling::budget::line(text.trim_end(), 160)))
 }
 
 pub async fn breakpoints(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {

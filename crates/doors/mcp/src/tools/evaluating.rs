@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::looking::{self, AROUND};
 use super::variables::{LONGEST_TITLE, LONGEST_TYPE, LONGEST_VALUE, whole};
 use crate::arguments::Arguments;
-use crate::briefs::is_text;
-use crate::budget::{Room, fit, fit_both, line};
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::reply::{Evaluated, Reply};
 use crate::session::Session;
-use crate::snapshot::{add_output, member_data, typed};
-use crate::values::{Inside, Of, elements_of};
+use crate::telling::briefs::is_text;
+use crate::telling::budget::{Room, fit, fit_both, line};
+use crate::telling::reply::{Evaluated, Reply};
+use crate::telling::snapshot::{add_output, member_data, typed};
+use crate::telling::values::{Inside, Of, elements_of};
 
 pub async fn evaluate(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;

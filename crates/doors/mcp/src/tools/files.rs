@@ -6,7 +6,7 @@ use crate::breakpoints::Place;
 use crate::door::Door;
 use crate::failure::Failure;
 use crate::session::{Session, is_text};
-use crate::source::{line_of, read};
+use crate::telling::source::{line_of, read};
 
 /// Before there is a session, there is nobody to ask for a file.
 const READ_IT: &str = "Read the file";

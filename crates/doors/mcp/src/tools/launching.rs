@@ -12,13 +12,13 @@ use super::files::Files;
 use super::wait;
 use crate::arguments::Arguments;
 use crate::breakpoints::{Breakpoint, Breakpoints, Wish};
-use crate::budget::Room;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::reply::Reply;
-use crate::seen::{Awaited, Epoch};
+use crate::session::seen::{Awaited, Epoch};
+use crate::session::starting::Wishes;
 use crate::session::{Session, Wait};
-use crate::starting::Wishes;
+use crate::telling::budget::Room;
+use crate::telling::reply::Reply;
 use crate::{Launch, Wanted};
 
 pub async fn start(door: &Door, arguments: Arguments, caller: Caller) -> Result<Reply, Failure> {

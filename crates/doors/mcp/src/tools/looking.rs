@@ -12,14 +12,14 @@ use super::checking::unknown;
 use super::files::Files;
 use super::{threads, variables};
 use crate::arguments::{Arguments, whole};
-use crate::budget::{Room, cut_as_data};
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::output::fitting;
-use crate::reply::Reply;
 use crate::session::{Came, Session, Wait};
-use crate::source::{excerpt, nearest};
-use crate::values::Inside;
+use crate::telling::budget::{Room, cut_as_data};
+use crate::telling::output::fitting;
+use crate::telling::reply::Reply;
+use crate::telling::source::{excerpt, nearest};
+use crate::telling::values::Inside;
 
 const LINES_AROUND: i64 = 15;
 /// Room for the words around a list.

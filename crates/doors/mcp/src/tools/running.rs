@@ -13,15 +13,15 @@ use super::files::Files;
 use super::wait as wait_of;
 use crate::arguments::Arguments;
 use crate::breakpoints::{Place, Wish};
-use crate::budget::{Room, line};
 use crate::captures::cutting;
+use crate::captures::leading::Step;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::leading::Step;
-use crate::moves::{Move, Resumed};
-use crate::reply::Reply;
-use crate::seen::{Awaited, Epoch, Seen, Stop, Thread};
+use crate::session::moves::{Move, Resumed};
+use crate::session::seen::{Awaited, Epoch, Seen, Stop, Thread};
 use crate::session::{Came, Session, Wait};
+use crate::telling::budget::{Room, line};
+use crate::telling::reply::Reply;
 
 /// Of the way of many steps, so much is told.
 const LONGEST_WAY: usize = 400;

@@ -74,7 +74,10 @@ mod tests {
 
     #[test]
     fn the_tools_together_take_a_model_fewer_than_2500_tokens() {
-        let text = serde_json::to_string(&crate::server::listed(crate::budget::Forms::TextAndData)).unwrap();
+        let text = serde_json::to_string(&crate::protocol::server::listed(
+            crate::telling::budget::Forms::TextAndData,
+        ))
+        .unwrap();
         // Some clients write a blank behind every comma and colon.
         let tokens = text.replace(":", ": ").replace(",", ", ").len() / 4;
         assert!(tokens < 2_500, "{tokens} tokens");

@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use super::{Effect, TOOLS, Tool, Waits};
 use crate::arguments::Arguments;
-use crate::budget::line;
 use crate::door::{Caller, Door, show_captured};
 use crate::failure::Failure;
-use crate::output::Cursor;
-use crate::reply::{Evaluated, Reply, State, StopTold};
 use crate::session::Session;
+use crate::telling::budget::line;
+use crate::telling::output::Cursor;
+use crate::telling::reply::{Evaluated, Reply, State, StopTold};
 
 const MOST_STEPS: usize = 50;
 const MOST_ROUNDS: u64 = 100;

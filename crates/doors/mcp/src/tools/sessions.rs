@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::Wanted;
 use crate::arguments::Arguments;
-use crate::budget::Room;
 use crate::door::Door;
 use crate::failure::Failure;
-use crate::reply::{Reply, State};
 use crate::session::{Session, code};
+use crate::telling::budget::Room;
+use crate::telling::reply::{Reply, State};
 
 pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     if arguments.text("session_id")?.is_some() {

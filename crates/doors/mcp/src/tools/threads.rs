@@ -8,13 +8,13 @@ use tokio::time::{Duration, Instant, timeout};
 
 use super::looking::AROUND;
 use crate::arguments::Arguments;
-use crate::budget::{Room, fit_both, line};
 use crate::failure::Failure;
-use crate::frames;
-use crate::reply::Reply;
-use crate::seen::Thread;
+use crate::session::seen::Thread;
 use crate::session::{MOST_FRAMES, Session};
-use crate::snapshot::{frame_data, in_stack, place};
+use crate::telling::budget::{Room, fit_both, line};
+use crate::telling::frames;
+use crate::telling::reply::Reply;
+use crate::telling::snapshot::{frame_data, in_stack, place};
 
 const LONGEST_NAME: usize = 80;
 /// So many frames tell where a thread stands.

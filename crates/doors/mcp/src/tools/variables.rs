@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::looking::{self, AROUND};
 use crate::arguments::Arguments;
-use crate::briefs::{PATIENCE, length_of};
-use crate::budget::{Room, cut_as_data, fit_both, line};
 use crate::failure::Failure;
-use crate::reply::Reply;
 use crate::session::Session;
-use crate::snapshot::{member_data, typed};
-use crate::values::{Inside, Window, is_named_like};
+use crate::telling::briefs::{PATIENCE, length_of};
+use crate::telling::budget::{Room, cut_as_data, fit_both, line};
+use crate::telling::reply::Reply;
+use crate::telling::snapshot::{member_data, typed};
+use crate::telling::values::{Inside, Window, is_named_like};
 
 /// Of a value among others.
 pub const LONGEST_VALUE: usize = 400;

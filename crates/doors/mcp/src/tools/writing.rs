@@ -9,13 +9,13 @@ use tokio::time::Instant;
 use super::answering::answer;
 use super::variables::LONGEST_VALUE;
 use crate::arguments::Arguments;
-use crate::budget::line;
 use crate::door::{Caller, Door};
 use crate::failure::Failure;
-use crate::output::Cursor;
-use crate::reply::Reply;
-use crate::seen::{Awaited, Epoch, Seen};
+use crate::session::seen::{Awaited, Epoch, Seen};
 use crate::session::{Came, Session, Wait};
+use crate::telling::budget::line;
+use crate::telling::output::Cursor;
+use crate::telling::reply::Reply;
 
 /// How assignments begin: as the language has them, and for a console that takes LLDB's commands.
 const ASSIGNMENTS: [&str; 2] = ["", "expression -- "];
