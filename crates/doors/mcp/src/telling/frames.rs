@@ -120,9 +120,9 @@ mod tests {
         places.iter().enumerate().map(read).collect()
     }
 
-    /// This file is one that exists.
+    /// A file that there is.
     fn own() -> String {
-        cwd().join("src/frames.rs").to_string_lossy().into_owned()
+        cwd().join("src/lib.rs").to_string_lossy().into_owned()
     }
 
     fn cwd() -> &'static Path {
@@ -188,7 +188,7 @@ mod tests {
             texts(2),
             [
                 "  #0-#1 2 frames of the runtime or libraries: fatalpanic ...",
-                "  #2 f src/frames.rs:7",
+                "  #2 f src/lib.rs:7",
                 "  #3 goexit runtime/asm_amd64.s:7",
             ]
         );
