@@ -12,10 +12,12 @@ pub mod leading;
 pub mod table;
 pub mod turns;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use breakroom_client::model::{self, Frame};
 use tokio::sync::mpsc;
+use tokio::task::{self, JoinError, JoinSet};
 
 use crate::Wanted;
 use crate::breakpoints::Breakpoint;
@@ -44,20 +46,58 @@ pub struct Looked {
 /// Judges each stop that may be one of those, until the session is gone.
 pub async fn judge_all(session: Weak<Session>, mut judged: mpsc::UnboundedReceiver<Judged>) {
     let mut open = Vec::new();
-    while let Some(first) = judged.recv().await {
+    let mut conclusions = Conclusions::default();
+    loop {
+        tokio::select! {
+            first = judged.recv() => {
+                let (Some(first), Some(session)) = (first, session.upgrade()) else { return };
+                open.extend(look(&session, first).await);
+                while let Ok(another) = judged.try_recv() {
+                    open.extend(look(&session, another).await);
+                }
+            }
+            given_back = conclusions.next(), if !conclusions.of.is_empty() => open.extend(given_back),
+        }
         let Some(session) = session.upgrade() else { return };
-        let mut looked: Vec<Looked> = std::mem::take(&mut open);
-        looked.extend(look(&session, first).await);
-        while let Ok(another) = judged.try_recv() {
-            looked.extend(look(&session, another).await);
-        }
-        while let Some(one) = looked.pop() {
-            let (mut together, others): (Vec<_>, Vec<_>) =
-                looked.into_iter().partition(|other| other.judged.stop.is_with(&one.judged.stop));
-            looked = others;
+        conclusions.begin(&session, &mut open);
+    }
+}
+
+/// What is being concluded: each process for itself, since in one it may be somebody else's turn to go on.
+#[derive(Default)]
+struct Conclusions {
+    tasks: JoinSet<Vec<Looked>>,
+    /// A stop of each process.
+    of: HashMap<task::Id, Stop>,
+}
+
+impl Conclusions {
+    /// What is to be looked at once more.
+    async fn next(&mut self) -> Vec<Looked> {
+        let Some(ended) = self.tasks.join_next_with_id().await else { return Vec::new() };
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        self.of.remove(&id);
+        ended.map(|(_, given_back)| given_back).unwrap_or_default()
+    }
+
+    /// Begins with all but those of processes that are being concluded.
+    fn begin(&mut self, session: &Arc<Session>, open: &mut Vec<Looked>) {
+        let mut waiting = Vec::new();
+        while let Some(one) = open.pop() {
+            let of = one.judged.stop.clone();
+            let (mut together, others) =
+                std::mem::take(open).into_iter().partition(|other: &Looked| other.judged.stop.is_with(&of));
+            *open = others;
             together.push(one);
-            open.extend(conclude(&session, together).await);
+            if self.of.values().any(|busy| busy.is_with(&of)) {
+                waiting.append(&mut together);
+                continue;
+            }
+            let session = session.clone();
+            let task = self.tasks.spawn(async move { conclude(&session, together).await });
+            self.of.insert(task.id(), of);
         }
+        *open = waiting;
     }
 }
 

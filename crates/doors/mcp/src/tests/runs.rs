@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::hub::{A_WHILE, Engine, LONG, MadeUp, call, until};
+use super::hub::{A_WHILE, Engine, LONG, MadeUp, call, said, until, word};
 use crate::session::seen::Seen;
 use crate::telling::reply::State;
 
@@ -92,9 +92,47 @@ async fn whoever_has_captured_is_asked_for_nothing_until_another_leaves() {
     let breakpoints = json!([{"function": "main", "capture": ["n"]}]);
     let arguments = json!({"program": "/bin/made-up", "breakpoints": breakpoints, "wait_ms": 0});
     call(&door, "debugger_start", arguments).await;
-    tokio::task::spawn_blocking(move || passed.recv_timeout(LONG).unwrap()).await.unwrap();
+    said(passed).await;
     until(&door, |seen| seen.threads.judging.is_empty()).await;
     assert_eq!(door.find("a").unwrap().seen().state(), State::Running);
+}
+
+#[tokio::test]
+async fn a_process_goes_on_from_its_captures_although_another_waits_for_its_turn() {
+    let (passes, passed) = channel();
+    let (looks, is_looked_at) = word();
+    let hub = MadeUp::default().with(Some("a"), move |mut engine| {
+        let set = engine.until("setFunctionBreakpoints");
+        engine.answer_with(&set, json!({"breakpoints": [{"id": 4, "verified": true}]}));
+        engine.begin(&[]);
+        for (thread, process, left) in [(1, "a", 1), (2, "b", 0)] {
+            engine.event(
+                "stopped",
+                json!({
+                    "threadId": thread, "reason": "breakpoint", "hitBreakpointIds": [4],
+                    "description": format!("breakpoint [{process}]"),
+                    "breakroom": {"captures": {"stop": thread, "clients": 2}},
+                }),
+            );
+            let stack = engine.until("stackTrace");
+            let frame = json!({"id": thread, "name": "main", "line": 1, "column": 1});
+            engine.answer_with(&stack, json!({"stackFrames": [frame]}));
+            let pass = engine.until("breakroom/pass");
+            engine.answer_with(&pass, json!({"left": left}));
+        }
+        let goes_on = engine.until("continue");
+        passes.send(goes_on["arguments"]["threadId"].clone()).unwrap();
+        is_looked_at();
+        engine.answer(&goes_on);
+        engine.rest();
+    });
+    let door = hub.door();
+    let breakpoints = json!([{"function": "main", "capture": ["n"]}]);
+    let arguments = json!({"program": "/bin/made-up", "breakpoints": breakpoints, "wait_ms": 0});
+    call(&door, "debugger_start", arguments).await;
+    assert_eq!(said(passed).await, 2);
+    assert_eq!(door.find("a").unwrap().seen().state(), State::Running, "nobody is told of the first");
+    looks();
 }
 
 impl Engine {
