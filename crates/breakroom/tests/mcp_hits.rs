@@ -143,11 +143,14 @@ fn hits_that_a_debugger_counts_and_does_not_tell_are_said_to_be_in_doubt() {
     let source = of_go(&desk);
     let breakpoints =
         json!([{"text": "mark: hit", "hit_count": "%2", "capture": ["i"]}, {"text": "mark: end"}]);
-    let whole = json!({"program": source, "breakpoints": breakpoints, "max_tokens": 20_000});
-    let mut told = start(&agent, whole);
+    let waits = json!({"wait_ms": LONG, "max_tokens": 20_000});
+    let mut whole = json!({"program": source, "breakpoints": breakpoints});
+    whole.as_object_mut().unwrap().extend(waits.as_object().cloned().unwrap());
+    // Each answer says of its own hits only how many are in doubt.
+    let mut told = agent.ok("debugger_start", whole);
     let (mut captured, mut doubt) = (rows(&told).len(), doubtful(&told));
-    while told.state() != "paused" {
-        told = patiently(&agent, "debugger_wait", json!({"max_tokens": 20_000}));
+    while ["running", "starting"].contains(&told.state()) {
+        told = agent.ok("debugger_wait", waits.clone());
         (captured, doubt) = (captured + rows(&told).len(), doubt + doubtful(&told));
     }
     stands(&told, &source, line_of(GOROUTINES, "mark: end"));

@@ -86,8 +86,12 @@ fn a_stop_shows_fields_instead_of_addresses_and_local_functions() {
         let little = agent.ok("debugger_inspect", json!({"what": "stop", "max_tokens": tokens}));
         says(&little, &["> 20", "inner(small)", "order"]);
     }
-    let threads = agent.ok("debugger_inspect", json!({"what": "threads"}));
-    says(&threads, &["main shop.py:20 < <module> shop.py:23"]);
+    // Where a thread stands is asked for a while only.
+    let told = || {
+        let threads = agent.ok("debugger_inspect", json!({"what": "threads"}));
+        threads.text.contains("main shop.py:20 < <module> shop.py:23").then_some(())
+    };
+    wait::until(PATIENCE, told).expect("the thread tells where it stands");
     leave(desk, agent);
 }
 
@@ -164,8 +168,9 @@ fn a_stop_in_node_shows_neither_bodies_nor_the_loader() {
     leave(desk, agent);
 }
 
+/// It says so when both wait for each other's, and has no further line to be paused at.
 const LOCKED: &str = "\
-import threading
+import sys, threading
 a, b = threading.Lock(), threading.Lock()
 both = threading.Barrier(3)
 def one():
@@ -180,9 +185,9 @@ threads = [threading.Thread(target=each, daemon=True) for each in (one, two)]
 for thread in threads:
     thread.start()
 both.wait()
-print('locked', flush=True)
-for thread in threads:
-    thread.join()
+stands = lambda thread: sys._current_frames()[thread.ident].f_lineno
+while [stands(thread) for thread in threads] != [7, 11]: pass
+print('locked', flush=True); threads[0].join()
 ";
 
 #[test]

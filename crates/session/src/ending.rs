@@ -31,7 +31,7 @@ use crate::session::Session;
 pub use order::Fate;
 
 /// How long an engine may take to answer `disconnect`.
-const ANSWER: Duration = Duration::from_secs(5);
+pub(crate) const ANSWER: Duration = Duration::from_secs(5);
 /// The same for one whose program is to live: js-debug answers when that has ended.
 const ANSWER_OF_ONE_THAT_STAYS: Duration = Duration::from_secs(1);
 /// The same when the whole hub is going away.

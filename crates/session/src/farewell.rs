@@ -12,6 +12,7 @@ use serde_json::json;
 use smallvec::SmallVec;
 
 use crate::dap_events::{About, about};
+use crate::ending::ANSWER;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{NodeId, Time};
 use crate::io::NodeEnd;
@@ -25,6 +26,9 @@ use crate::signals;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The same for a program in a terminal of ours: its end will be seen, but it may write a core file first.
 const IN_TERMINAL: Duration = Duration::from_secs(5);
+/// The same where the code is a part of what the engine says to the hub's `disconnect`: as long as any may take, since an
+/// engine that was starved for a second has it to tell all the same.
+const LET_GO: Duration = ANSWER;
 
 /// How long an engine may take over what it was asked before its program was over. Perl's never answers.
 const ANSWERS: Duration = Duration::from_secs(1);
@@ -88,7 +92,11 @@ impl Session {
         let answers = Some(self.now.after(ANSWERS)).filter(|_| self.root == Some(node));
         let now = self.now;
         let Some(known) = self.nodes.get_mut(&node) else { return true };
-        let until = now.after(if known.is_in_terminal { IN_TERMINAL } else { PATIENCE });
+        let until = now.after(match known.facts.ending.exit {
+            _ if known.is_in_terminal => IN_TERMINAL,
+            ExitWord::AtDisconnect(_) => LET_GO,
+            _ => PATIENCE,
+        });
         let said = std::mem::take(&mut known.farewell);
         // What a program starts has no say in how the session ends: its code is told only if it has come by then.
         let has_code = !known.coordinates() && known.has_own_engine();
@@ -149,7 +157,7 @@ impl Session {
         known.farewell = farewell;
         if asks && name == "terminated" {
             // The program is gone, and so will be the engine as soon as it has said how.
-            let pending = Pending { command: "disconnect".into(), purpose: Purpose::Nobody };
+            let pending = Pending { command: "disconnect".into(), purpose: Purpose::LastWords };
             let disconnect = request("disconnect", json!({}));
             known.push(Lane::Urgent, Waiting::new(disconnect, SmallVec::new(), Some(pending)));
         }
@@ -245,7 +253,8 @@ impl Session {
         }
     }
 
-    fn release_terminated(&mut self, node: NodeId) {
+    /// What was held is told: the code has come by now, or will not.
+    pub(crate) fn release_terminated(&mut self, node: NodeId) {
         let Some(known) = self.nodes.get_mut(&node) else { return };
         match std::mem::replace(&mut known.farewell, Farewell::Exited) {
             Farewell::Held { terminated, .. } => self.on_event(node, terminated),

@@ -57,6 +57,7 @@ impl Session {
             Purpose::Initialize => self.on_engine_initialized(node, message, success),
             Purpose::Nobody if &*pending.command == "pause" && !success => self.not_pausing(node),
             Purpose::Nobody => {}
+            Purpose::LastWords => self.release_terminated(node),
             Purpose::Restart => self.on_launched_again(node, (!success).then(|| why(&message))),
             Purpose::StartChild => {
                 self.on_child_started(node, &pending.command, (!success).then(|| why(&message)));

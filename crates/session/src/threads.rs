@@ -76,6 +76,8 @@ pub(crate) struct Threads {
     steps: HashMap<i64, Resume>,
     /// Ended by any resume.
     stop: Epoch,
+    /// Whose the last stop was, if the engine said so.
+    stopped_last: Option<i64>,
     last: u64,
 }
 
@@ -87,6 +89,7 @@ impl Default for Threads {
             known: HashMap::new(),
             steps: HashMap::new(),
             stop: first,
+            stopped_last: None,
             last: 0,
         }
     }
@@ -180,6 +183,11 @@ impl Threads {
     /// Whether it is stopped, and nobody is about to let it run.
     pub fn stands(&self, thread: Option<i64>) -> bool {
         matches!(thread.map_or(self.others, |thread| self.state(thread)), State::Stopped { .. })
+    }
+
+    /// The thread that the last stop was of.
+    pub fn stopped_last(&self) -> Option<i64> {
+        self.stopped_last
     }
 
     /// The threads that were heard of by name.
@@ -411,6 +419,7 @@ impl Threads {
             self.known.insert(thread, State::Stopped { epoch });
         }
         self.stop = epoch;
+        self.stopped_last = thread;
     }
 
     pub fn on_exited(&mut self, thread: i64) {

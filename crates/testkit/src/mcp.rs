@@ -52,6 +52,16 @@ impl Reply {
     pub fn state(&self) -> &str {
         self.data["state"].as_str().unwrap_or_default()
     }
+
+    /// What was captured is told once: that of the answer before this one, in front of its own.
+    pub fn behind(mut self, before: &Reply) -> Reply {
+        let rows = |of: &Value| of["captured"].as_array().cloned().unwrap_or_default();
+        let told = rows(&before.data);
+        if !told.is_empty() {
+            self.data["captured"] = [told, rows(&self.data)].concat().into();
+        }
+        self
+    }
 }
 
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Programs that run already: by number and by address. They run on when the agent leaves.
 
 use std::io::{BufRead, BufReader};
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 
 use breakroom_testkit::{Mcp, adapters};
 use serde_json::{Value, json};
@@ -12,10 +12,22 @@ use crate::support::editor::{Bystander, Desk};
 const SPIN_JS: &str = "let ticks = 0;\nsetInterval(() => {\n  ticks++;\n  console.log(ticks);\n}, 10);\n";
 const SPIN_PY: &str = "import time\nticks = 0\nwhile True:\n    ticks += 1\n    print(ticks, flush=True)\n    time.sleep(0.01)\n";
 
-/// One that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
+/// A Ruby program whose debugger listens where the kernel lets it, the address, and what else it says.
+fn listening(desk: &Desk, debugger: &str, file: &str) -> (Bystander, String, BufReader<ChildStderr>) {
+    let mut ruby = desk.sandbox.program("ruby");
+    ruby.args(["-r", debugger, file]).current_dir(desk.sandbox.work());
+    ruby.env("RUBY_DEBUG_HOST", "127.0.0.1").env("RUBY_DEBUG_PORT", "0");
+    let mut child = Bystander(ruby.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut said = BufReader::new(child.0.stderr.take().unwrap());
+    let mut line = String::new();
+    loop {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it listens");
+        let behind = line.split_once("can attach via TCP/IP (").and_then(|(_, rest)| rest.split_once(')'));
+        if let Some((address, _)) = behind {
+            return (child, address.to_owned(), said);
+        }
+    }
 }
 
 /// A program that has printed its first line, and that line.
@@ -108,11 +120,10 @@ fn a_ruby_program_that_listens_is_left_with_its_breakpoints_and_visited_again() 
         "spin.rb",
         "ticks = 0\nloop do\n  ticks += 1\n  $stdout.puts ticks; $stdout.flush\n  sleep 0.01\nend\n",
     );
-    let address = format!("127.0.0.1:{}", free_port());
-    let mut ruby = desk.sandbox.program("ruby");
-    ruby.args(["-r", "debug/open_nonstop", "spin.rb"]);
-    ruby.env("RUBY_DEBUG_HOST", "127.0.0.1").env("RUBY_DEBUG_PORT", address.rsplit(':').next().unwrap());
-    let (child, _, mut lines) = running(&desk, ruby);
+    // What it says later is kept in the pipe, which has room for it.
+    let (mut child, address, _said) = listening(&desk, "debug/open_nonstop", "spin.rb");
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap());
+    lines.read_line(&mut String::new()).unwrap();
     for _ in 0..2 {
         let there = json!([{"file": file, "line": 3}]);
         let to = json!({"address": address, "language": "ruby", "breakpoints": there});
@@ -133,12 +144,8 @@ fn a_ruby_program_that_listens_is_left_with_its_breakpoints_and_visited_again() 
 fn a_ruby_program_that_waits_for_a_debugger_stands_at_its_first_line() {
     let Some((desk, agent)) = desk(&["rdbg", "ruby"]) else { return };
     let file = write(&desk, "waits.rb", "ticks = 0\nticks += 1\nputs ticks\n");
-    let address = format!("127.0.0.1:{}", free_port());
-    let mut ruby = desk.sandbox.program("ruby");
-    ruby.args(["-r", "debug/open", "waits.rb"]).current_dir(desk.sandbox.work());
-    ruby.env("RUBY_DEBUG_HOST", "127.0.0.1").env("RUBY_DEBUG_PORT", address.rsplit(':').next().unwrap());
-    let mut child = Bystander(ruby.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
-    let mut said = BufReader::new(child.0.stderr.take().unwrap()).lines();
+    let (child, address, said) = listening(&desk, "debug/open", "waits.rb");
+    let mut said = said.lines();
     assert!(said.any(|line| line.unwrap().contains("wait for debugger connection")), "it waits");
     let there = json!([{"file": file, "line": 3}]);
     let to = json!({"address": address, "language": "ruby", "breakpoints": there});

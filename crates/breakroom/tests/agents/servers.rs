@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use breakroom_testkit::wait;
 use serde_json::json;
 
-use crate::support::agents::{desk, leave, ticks_on, value, write};
+use crate::support::agents::{at_last, desk, leave, ticks_on, value, write};
 use crate::support::editor::Bystander;
 
 const SPIN_GO: &str = "package main\n\nimport (\n\t\"fmt\"\n\t\"time\"\n)\n\nfunc main() {\n\tticks := 0\n\tfor {\n\t\tticks++\n\t\tfmt.Println(ticks)\n\t\ttime.Sleep(10 * time.Millisecond)\n\t}\n}\n";
@@ -39,7 +39,7 @@ fn a_go_program_runs_on_when_its_server_for_several_clients_is_left() {
     let address = said.rsplit(' ').next().unwrap().trim();
     let attach = json!({"address": address, "language": "go", "breakpoints": [{"file": file, "line": 12}]});
     // Such a server may refuse whoever comes while it settles, and says that it stopped before it answers about it.
-    let attached = || (!agent.call("debugger_attach", attach.clone()).is_error).then_some(());
+    let attached = || (!at_last(&agent, "debugger_attach", attach.clone()).is_error).then_some(());
     wait::until(wait::DEADLINE, attached).expect("it is attached to");
     let stands = || agent.call("debugger_inspect", json!({})).text.contains("spin.go:12").then_some(());
     wait::until(wait::DEADLINE, stands).expect("it stands");

@@ -3,7 +3,7 @@
 use breakroom_testkit::{Mcp, wait};
 use serde_json::{Value, json};
 
-use crate::support::agents::{desk, ended, go_on, leave, patiently, says, stands, start, value};
+use crate::support::agents::{at_last_of, desk, ended, go_on, leave, patiently, says, stands, start, value};
 use crate::support::company::{C, PYTHON, join, leave_last, listed, nothing_is_listed};
 use crate::support::editor::{Desk, Hub};
 use crate::support::scenario::{Language, Session, Stop};
@@ -45,7 +45,7 @@ fn an_editor_joins(language: &Language) {
     editor.set_breakpoints(editor.at("add"));
     editor.resume(&stop);
     let inside = editor.stopped("breakpoint", language.names.add, Some("add"));
-    let told = agent.reply(waits);
+    let told = at_last_of(&agent, agent.reply(waits));
     stands(&told, &source, language.line("add"));
     says(&told, &["set by Editor", "resumed by Editor", "others: ", "Editor joined", "Editor resumed"]);
 
@@ -182,7 +182,7 @@ fn two_agents_take_turns_in_one_session() {
     let waits = first.begin("debugger_wait", json!({"after_epoch": told.data["epoch"], "wait_ms": 45_000}));
     let stepped = patiently(&second, "debugger_step", json!({"kind": "in"}));
     assert_eq!(stepped.data["function"], "add", "{}", stepped.text);
-    let seen = first.reply(waits);
+    let seen = at_last_of(&first, first.reply(waits));
     assert_eq!((&seen.data["line"], &seen.data["function"]), (&stepped.data["line"], &json!("add")));
     says(&seen, &["reviewer joined", "reviewer stepped"]);
 

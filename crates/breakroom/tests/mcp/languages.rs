@@ -97,7 +97,8 @@ fn fizz() -> PathBuf {
 pub fn patiently(agent: &Mcp, mut reply: Reply) -> Reply {
     let end = std::time::Instant::now() + 4 * breakroom_testkit::wait::DEADLINE;
     while ["running", "starting"].contains(&reply.state()) && std::time::Instant::now() < end {
-        reply = agent.ok("debugger_wait", json!({"session_id": reply.session(), "wait_ms": PATIENTLY}));
+        let more = json!({"session_id": reply.session(), "wait_ms": PATIENTLY});
+        reply = agent.ok("debugger_wait", more).behind(&reply);
     }
     reply
 }

@@ -59,7 +59,8 @@ fn patiently(agent: &Mcp, tool: &str, mut arguments: Value) -> Reply {
         if !["running", "starting"].contains(&reply.state()) {
             break;
         }
-        reply = agent.ok("debugger_wait", json!({"session_id": reply.session(), "wait_ms": LONG}));
+        let more = json!({"session_id": reply.session(), "wait_ms": LONG});
+        reply = agent.ok("debugger_wait", more).behind(&reply);
     }
     reply
 }

@@ -76,20 +76,19 @@ fn a_ruby_program_that_listens_has_its_conditions_judged() {
     }
     let place = Place::new();
     place.write("slow.rb", "number = 0\nnumber = 1\nloop do\n  number += 1\n  sleep 0.01\nend\n");
-    let port = crate::free_port();
     let mut server = place.desk.sandbox.program("ruby");
     server.args(["-r", "debug/open", "slow.rb"]).current_dir(place.path("."));
-    server.env("RUBY_DEBUG_PORT", port.to_string()).env("RUBY_DEBUG_HOST", "127.0.0.1");
+    server.env("RUBY_DEBUG_PORT", "0").env("RUBY_DEBUG_HOST", "127.0.0.1");
     let mut server = Bystander(server.stderr(Stdio::piped()).spawn().unwrap());
     let mut said = BufReader::new(server.0.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("wait for debugger connection") {
-        line.clear();
-        assert!(said.read_line(&mut line).unwrap() > 0, "it waits for a debugger");
+    let mut text = String::new();
+    while !text.contains("wait for debugger connection") {
+        assert!(said.read_line(&mut text).unwrap() > 0, "it waits for a debugger");
     }
-    let address = format!("127.0.0.1:{port}");
+    let address = text.split_once("can attach via TCP/IP (").and_then(|(_, rest)| rest.split_once(')'));
+    let (address, _) = address.unwrap_or_else(|| panic!("no address in {text:?}"));
     let commands = "break slow.rb:2\ncontinue\nbreak slow.rb:5 log \"at {number}\"\nbreak slow.rb:4 if number == 5\ncontinue\nprint number * 7\nprint nosuch\nquit\n";
-    let told = place.run(".", &["--attach", &address, "--type", "ruby"], commands);
+    let told = place.run(".", &["--attach", address, "--type", "ruby"], commands);
     told.shows(&["at 4\n", "stopped: breakpoint at slow.rb:4 ", "number * 7 = 35"]);
     let all = format!("{}{}", told.out, told.errors);
     assert!(all.contains("NameError: undefined local variable") && !all.contains("nosuch = "), "{told:?}");

@@ -68,8 +68,12 @@ fn a_client_that_is_lost_ends_what_runs_for_it() {
 #[test]
 fn ending_the_session_or_the_hub_ends_what_runs_for_a_launch() {
     let (place, mut client, launch) = waiting(Hub::Shared);
-    let listed = place.breakroom(".", &["ls", "--json"], "");
-    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let listed = || {
+        let listed = place.breakroom(".", &["ls", "--json"], "");
+        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+        (listed[0]["state"] != "busy").then_some(listed)
+    };
+    let listed = wait::until(wait::DEADLINE, listed).expect("no session is busy for so long");
     assert_eq!(listed[0]["state"], "starting", "{listed}");
     assert!(place.breakroom(".", &["kill", "--all"], "").status.success());
     client.failure(launch);

@@ -51,18 +51,30 @@ pub fn patiently(agent: &Mcp, tool: &str, arguments: Value) -> Reply {
     reply
 }
 
-/// The same of one that may fail.
+/// The same of one that may fail. What was captured in all that time is in the last answer.
 pub fn at_last(agent: &Mcp, tool: &str, mut arguments: Value) -> Reply {
     arguments["wait_ms"] = LONG.into();
-    let mut reply = agent.call(tool, arguments);
+    let room = arguments.get("max_tokens").cloned();
+    waited(agent, agent.call(tool, arguments), room)
+}
+
+/// The same of a call that was begun before: it waits on where that one could wait no longer.
+pub fn at_last_of(agent: &Mcp, reply: Reply) -> Reply {
+    waited(agent, reply, None)
+}
+
+fn waited(agent: &Mcp, mut reply: Reply, room: Option<Value>) -> Reply {
+    let mut more = json!({"wait_ms": LONG});
+    if let Some(room) = room {
+        more["max_tokens"] = room;
+    }
     for _ in 0..4 {
         if !matches!(reply.state(), "starting" | "running") {
             break;
         }
-        let more = json!({
-            "session_id": reply.session(), "after_epoch": reply.data["epoch"], "wait_ms": LONG,
-        });
-        reply = agent.call("debugger_wait", more);
+        more["session_id"] = reply.session().into();
+        more["after_epoch"] = reply.data["epoch"].clone();
+        reply = agent.call("debugger_wait", more.clone()).behind(&reply);
     }
     reply
 }

@@ -10,7 +10,7 @@
 use std::io::BufRead;
 use std::process::{Child, Output, Stdio};
 
-use breakroom_testkit::Strict;
+use breakroom_testkit::{Strict, wait};
 use serde_json::{Value, json};
 
 use super::rig::{Rig, begin_with, launch};
@@ -30,8 +30,13 @@ pub fn complaint(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// What is listed once every session has found the time to say something of itself.
 pub fn listed(rig: &Rig) -> Vec<Value> {
-    serde_json::from_str(&said(&run(rig, &["ls", "--json"]))).unwrap()
+    let look = || {
+        let sessions: Vec<Value> = serde_json::from_str(&said(&run(rig, &["ls", "--json"]))).unwrap();
+        sessions.iter().all(|session| session["state"] != "busy").then_some(sessions)
+    };
+    wait::until(wait::DEADLINE, look).expect("no session is busy for so long")
 }
 
 pub fn only_id(rig: &Rig) -> String {

@@ -66,11 +66,15 @@ pub const EZ: Language = Language {
     ..PYTHON
 };
 
-/// What `breakroom ls --json` says.
+/// What `breakroom ls --json` says, once every session has found the time to say something of itself.
 pub fn listed(desk: &Desk) -> Vec<Value> {
-    let output = run(desk, &["ls", "--json"], "");
-    assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).expect("it is an array")
+    let look = || {
+        let output = run(desk, &["ls", "--json"], "");
+        assert!(output.status.success(), "{output:?}");
+        let sessions: Vec<Value> = serde_json::from_slice(&output.stdout).expect("it is an array");
+        sessions.iter().all(|session| session["state"] != "busy").then_some(sessions)
+    };
+    wait::until(wait::DEADLINE, look).expect("no session is busy for so long")
 }
 
 /// The only session's id.

@@ -94,23 +94,28 @@ impl Office {
 
     /// Waits on if it took longer than a call may wait.
     pub fn paused(&self, reply: Reply) -> Reply {
-        self.until(reply, "paused")
+        self.until(reply, &["paused"])
     }
 
     pub fn ended(&self, reply: Reply) -> Reply {
-        self.until(reply, "ended")
+        self.until(reply, &["ended"])
     }
 
-    fn until(&self, mut reply: Reply, wanted: &str) -> Reply {
+    /// One of the two.
+    pub fn settled(&self, reply: Reply) -> Reply {
+        self.until(reply, &["paused", "ended"])
+    }
+
+    fn until(&self, mut reply: Reply, wanted: &[&str]) -> Reply {
         for _ in 0..10 {
-            if reply.state() == wanted {
+            if wanted.contains(&reply.state()) {
                 return reply;
             }
             assert!(["running", "starting"].contains(&reply.state()), "{reply:?}");
             let wait = json!({"session_id": reply.session(), "wait_ms": LONGEST_WAIT});
             reply = self.ok("debugger_wait", wait);
         }
-        panic!("never {wanted}: {reply:?}");
+        panic!("never {wanted:?}: {reply:?}");
     }
 
     /// The agent goes, the hub too, and nothing is left.

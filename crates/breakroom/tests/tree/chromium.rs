@@ -17,6 +17,8 @@ fn launch(desk: &Desk) -> Value {
     let browser = on_path("chromium").expect("no chromium on the PATH: run `cargo xtask test` once");
     json!({
         "type": "pwa-chrome", "request": "launch", "name": "family", "file": family("page.html"),
+        // js-debug gives a browser ten seconds otherwise, which a busy machine may need.
+        "timeout": 0,
         "runtimeExecutable": browser, "userDataDir": desk.sandbox.work().join("browser"),
         // What it keeps of its own there is not ours to count.
         "env": {"XDG_RUNTIME_DIR": desk.sandbox.work()},

@@ -41,9 +41,14 @@ fn configured(more: &[Value]) -> Vec<Value> {
 }
 
 fn nodes_of_the_only_session(rig: &Rig) -> u64 {
-    let listed = rig.sandbox.command(["ls", "--json"]).output().unwrap();
-    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
-    listed[0]["nodes"].as_u64().unwrap_or_else(|| panic!("{listed}"))
+    // One that is busy does not say how many it has.
+    let look = || {
+        let listed = rig.sandbox.command(["ls", "--json"]).output().unwrap();
+        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+        let nodes = listed[0]["nodes"].as_u64().unwrap_or_else(|| panic!("{listed}"));
+        (listed[0]["state"] != "busy").then_some(nodes)
+    };
+    wait::until(wait::DEADLINE, look).expect("no session is busy for so long")
 }
 
 #[test]

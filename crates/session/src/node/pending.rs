@@ -59,6 +59,8 @@ pub(crate) enum Purpose {
     Unnamed(StoppedAt),
     /// The hub's own `continue` after stops that nobody wanted.
     GoOn { stops: Vec<Message>, by: Option<ClientId> },
+    /// The hub's own `disconnect` to an engine that says only then how its program ended.
+    LastWords,
     /// The hub's own `disconnect`; the client whose `terminate` it carries out is answered with it.
     End { asker: Option<(ClientId, FromClient)> },
 }
@@ -155,6 +157,7 @@ impl Pending {
             | Purpose::Leavable { .. }
             | Purpose::Standing { .. }
             | Purpose::Unnamed(_)
+            | Purpose::LastWords
             | Purpose::GoOn { .. } => None,
         }
     }

@@ -16,9 +16,12 @@ use crate::ids::{NodeId, Time, ToEngine};
 use crate::session::Session;
 use crate::threads::Life;
 
-/// How many milliseconds what was refused waits until it is asked again, by how often it was. Half a second in all: longer than a busy
-/// machine needs to put a thread where it waits for questions, and what is refused for good is not held up for long.
-const PAUSES: [u64; 7] = [0, 8, 16, 32, 64, 128, 256];
+/// How many milliseconds what was refused waits until it is asked again, by how often it was. Two seconds in all: longer than
+/// a starved machine needs to put a thread where it waits for questions.
+const PAUSES: [u64; 9] = [0, 8, 16, 32, 64, 128, 256, 512, 1024];
+/// So many of them, half a second, are for threads that the stop was not of: one that sleeps in a library is refused for good,
+/// and nobody is to wait for that.
+const OF_OTHERS: usize = 7;
 
 /// A question as it was sent.
 #[derive(Debug)]
@@ -40,7 +43,9 @@ impl Node {
     /// Keeps it to be asked again if the answer is the refusal of what came too early. Otherwise it counts.
     pub fn counts(&mut self, now: Time, request: i64, pending: Pending, answer: &Message) -> Option<Pending> {
         let Some(question) = self.questions.remove(&ToEngine(request)) else { return Some(pending) };
-        let pause = PAUSES.get(question.refused).map(|pause| Duration::from_millis(*pause));
+        let comes = self.threads.stopped_last() == Run::of(question.message.payload()).thread;
+        let pauses = if comes { &PAUSES[..] } else { &PAUSES[..OF_OTHERS] };
+        let pause = pauses.get(question.refused).map(|pause| Duration::from_millis(*pause));
         let holds = self.still_holds(&pending, &question.message, &question.uses);
         let Some(pause) = pause.filter(|_| holds && self.is_refused_early(answer)) else {
             return Some(pending);

@@ -156,6 +156,46 @@ fn an_engine_that_tells_the_code_when_it_is_let_go_is_let_go_first() {
 }
 
 #[test]
+fn an_engine_that_takes_its_time_to_be_let_go_is_waited_for_until_it_agrees() {
+    for tells in [true, false] {
+        let (mut rig, client, node) = running(facts_of("dlv-1.20"));
+        rig.tell(node, "terminated", json!({"x": 1}));
+        let disconnect = rig.got(node, "disconnect");
+        rig.advance(3);
+        assert!(rig.names(client).is_empty(), "it may still tell the code");
+        if tells {
+            let said = "Process 7 has exited with status 3\n";
+            rig.tell(node, "output", json!({"category": "console", "output": said}));
+            assert_eq!(rig.names(client), ["output", "exited", "terminated"]);
+        }
+        rig.answer(node, &disconnect, json!({}));
+        if !tells {
+            assert_eq!(
+                rig.event(client, "terminated")["body"],
+                json!({"x": 1}),
+                "what agreed has no more to say"
+            );
+        }
+        assert!(rig.names(client).is_empty());
+        rig.node_ended(node, "exit code 0", "");
+        rig.request(client, "disconnect", json!({}));
+        rig.assert_over();
+    }
+}
+
+#[test]
+fn an_engine_that_never_agrees_to_be_let_go_is_waited_for_no_longer_than_any() {
+    let (mut rig, client, node) = running(facts_of("dlv-1.20"));
+    rig.tell(node, "terminated", json!({}));
+    rig.got(node, "disconnect");
+    rig.advance(5);
+    assert_eq!(rig.names(client), ["terminated"]);
+    rig.node_ended(node, "exit code 0", "");
+    rig.request(client, "disconnect", json!({}));
+    rig.assert_over();
+}
+
+#[test]
 fn an_engine_that_missed_the_end_tells_no_code_of_it() {
     let (mut rig, client, node) = running(facts_of("dlv-1.20"));
     rig.tell(node, "terminated", json!({}));
