@@ -208,23 +208,22 @@ pub async fn pause(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     if caller.given_up.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    let asked = session.watched.change(|seen| {
-        // It may have stopped meanwhile, and nothing more would come of a pause.
+    let (standing, behind) = session.watched.change(|seen| {
         let standing = match named {
             Some(thread) => seen.threads.of(thread),
             None => seen.threads.active(),
         };
-        if let Some(stop) = standing {
-            return Err(stop);
+        if standing.is_none() {
+            // A breakpoint that captures lets nothing go on any more from now on.
+            seen.threads.pausing.ask(thread, &name);
         }
-        // A breakpoint that captures lets nothing go on any more from now on.
-        seen.threads.pausing.ask(thread, &name);
-        Ok(Awaited::Pause { thread, behind: seen.threads.epoch() })
+        (standing, seen.threads.epoch())
     });
-    let awaited = match asked {
-        Ok(awaited) => awaited,
-        Err(stop) => return stopped_already(&session, stop, room, &wait).await,
-    };
+    if let Some(stop) = standing {
+        // It has stopped meanwhile, and nothing more would come of a pause.
+        return stopped_already(&session, stop, room, &wait).await;
+    }
+    let awaited = Awaited::Pause { thread, behind };
     if let Err(failure) = session.ask("pause", thread).await {
         let is_refused = session.watched.change(|seen| {
             // It may have stopped meanwhile, and that is why.
