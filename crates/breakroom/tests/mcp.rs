@@ -5,6 +5,7 @@
 mod editor;
 
 mod mcp {
+    mod counts;
     mod hits;
     mod inspector;
     mod languages;

@@ -28,13 +28,17 @@ pub enum BareHits {
     After,
 }
 
-/// One of the terms that a breakpoint may have, as the protocol calls it.
+/// One of the terms that a breakpoint may have, as the protocol calls it, or a form of one that the engine reads wrongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Term {
     Condition,
     HitCondition,
     LogMessage,
+    /// A hit count that is more than a number.
+    HitOperator,
+    /// A hit count where there is a condition, too: only hits that meet it are to be counted.
+    HitBesideCondition,
 }
 
 impl Term {
@@ -42,7 +46,9 @@ impl Term {
     pub fn capability(self) -> &'static str {
         match self {
             Term::Condition => "supportsConditionalBreakpoints",
-            Term::HitCondition => "supportsHitConditionalBreakpoints",
+            Term::HitCondition | Term::HitOperator | Term::HitBesideCondition => {
+                "supportsHitConditionalBreakpoints"
+            }
             Term::LogMessage => "supportsLogPoints",
         }
     }

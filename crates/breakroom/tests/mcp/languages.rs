@@ -29,12 +29,12 @@ pub struct Fizz {
     /// The name of the variable that is set to 15. None: this debugger can change nothing.
     number: Option<&'static str>,
     /// The name of the variable that counts, as the caller has it.
-    counter: &'static str,
+    pub counter: &'static str,
     /// In front of each line that is printed.
     mark: &'static str,
 }
 
-const PYTHON: Fizz = Fizz {
+pub const PYTHON: Fizz = Fizz {
     file: "fizz.py",
     language: None,
     needs: &["debugpy"],
@@ -46,7 +46,7 @@ const PYTHON: Fizz = Fizz {
     mark: "",
 };
 
-const NATIVE: Fizz = Fizz { needs: &["gcc"], ..PYTHON };
+pub const NATIVE: Fizz = Fizz { needs: &["gcc"], ..PYTHON };
 
 const CDT_GDB: Fizz = Fizz { language: Some("cdt-gdb"), ..NATIVE };
 
@@ -64,6 +64,21 @@ pub const PERL: Fizz = Fizz {
 };
 
 pub const RUBY: Fizz = Fizz { file: "fizz.rb", needs: &["rdbg"], ..PYTHON };
+
+pub const JAVASCRIPT: Fizz =
+    Fizz { file: "fizz.js", language: Some("nodejs"), needs: &["js-debug"], ..PYTHON };
+
+pub const GO: Fizz = Fizz { file: "go/main.go", needs: &["delve", "go"], ..PYTHON };
+
+pub const EZ: Fizz = Fizz { file: "fizz.ez", needs: &[], ..PYTHON };
+
+/// Of C, by each debugger that speaks the protocol.
+pub const LLDB_C: Fizz = Fizz { file: "fizz.c", language: Some("lldb"), needs: &["gcc", "lldb"], ..NATIVE };
+
+pub const CODELLDB_C: Fizz =
+    Fizz { file: "fizz.c", language: Some("codelldb"), needs: &["gcc", "codelldb"], ..NATIVE };
+
+pub const GDB_C: Fizz = Fizz { file: "fizz.c", language: Some("gdb"), needs: &["gcc", "gdb"], ..NATIVE };
 
 impl Fizz {
     fn fixture(&self) -> PathBuf {
@@ -199,7 +214,7 @@ fn python() {
 
 #[test]
 fn javascript() {
-    plays(&Fizz { file: "fizz.js", language: Some("nodejs"), needs: &["js-debug"], ..PYTHON });
+    plays(&JAVASCRIPT);
 }
 
 #[test]
@@ -215,7 +230,7 @@ fn ruby() {
 
 #[test]
 fn go() {
-    plays(&Fizz { file: "go/main.go", needs: &["delve", "go"], ..PYTHON });
+    plays(&GO);
 }
 
 #[test]
@@ -238,7 +253,7 @@ fn cmake() {
 
 #[test]
 fn ez() {
-    plays(&Fizz { file: "fizz.ez", needs: &[], ..PYTHON });
+    plays(&EZ);
 }
 
 /// With whatever debugger is chosen.
@@ -259,17 +274,17 @@ fn rust() {
 
 #[test]
 fn c_with_lldb() {
-    plays(&Fizz { file: "fizz.c", language: Some("lldb"), needs: &["gcc", "lldb"], ..NATIVE });
+    plays(&LLDB_C);
 }
 
 #[test]
 fn c_with_codelldb() {
-    plays(&Fizz { file: "fizz.c", language: Some("codelldb"), needs: &["gcc", "codelldb"], ..NATIVE });
+    plays(&CODELLDB_C);
 }
 
 #[test]
 fn c_with_a_gdb_that_speaks_the_protocol() {
-    plays(&Fizz { file: "fizz.c", language: Some("gdb"), needs: &["gcc", "gdb"], ..NATIVE });
+    plays(&GDB_C);
 }
 
 #[test]

@@ -173,6 +173,10 @@ impl Breakpoint {
             (None, Place::Data { id, .. }) => json!({"dataId": id, "accessType": "write"}),
         };
         self.terms.add_to(&mut request);
+        // A number alone means other hits to other debuggers.
+        if let Some(count) = self.terms.hits.as_deref().and_then(|hits| hits.trim().parse::<u64>().ok()) {
+            request["hitCondition"] = format!("=={count}").into();
+        }
         if self.capture.is_some() {
             // Others in the session do not take its hits for stops.
             request["breakroom"] = json!({"capture": true});
@@ -339,6 +343,11 @@ impl Breakpoints {
         self.all.sort_by_key(|breakpoint| breakpoint.number);
         let all = &self.all;
         self.former.retain(|former| !all.iter().any(|one| one.number == former.number));
+    }
+
+    /// The one that another at this place would replace.
+    pub fn at(&self, place: &Place) -> Option<&Breakpoint> {
+        self.all.iter().find(|breakpoint| breakpoint.place == *place)
     }
 
     pub fn get(&self, number: u32) -> Option<&Breakpoint> {

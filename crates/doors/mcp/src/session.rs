@@ -134,6 +134,16 @@ impl Session {
         Ok(model::list(&body["threads"], |thread| model::integer(&thread["id"]).map(Thread::from)))
     }
 
+    /// Where all threads stand, any number would be one that does.
+    pub async fn check(&self, thread: Thread) -> Result<(), Failure> {
+        let stops_itself = self.seen().threads.stops().iter().any(|stop| stop.thread == thread);
+        if stops_itself || self.threads().await?.contains(&thread) {
+            return Ok(());
+        }
+        Err(Failure::new(format!("session {} has no thread {thread}", self.id))
+            .next("debugger_inspect with what=threads lists them."))
+    }
+
     /// What a request can name.
     async fn known(&self, thread: Thread) -> Result<Thread, Failure> {
         match thread {

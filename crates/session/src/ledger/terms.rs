@@ -22,8 +22,14 @@ impl Terms {
             Term::Condition => self.condition.is_some(),
             Term::HitCondition => self.hits.is_some(),
             Term::LogMessage => self.log.is_some(),
+            Term::HitOperator => self.hits.as_deref().is_some_and(|hits| !is_number(hits)),
+            Term::HitBesideCondition => self.hits.is_some() && self.condition.is_some(),
         })
     }
+}
+
+fn is_number(hits: &str) -> bool {
+    hits.trim().parse::<u64>().is_ok()
 }
 
 /// A hit condition as debuggers write it: a number, or an operator and a number.

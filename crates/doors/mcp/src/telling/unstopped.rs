@@ -64,7 +64,7 @@ fn headline(seen: &Seen, request: Request) -> String {
         Phase::Live(_) | Phase::Leaving => {
             let stopped = standing(seen.threads.stops().iter());
             format!(
-                "{state} · epoch {epoch} · stopped: {stopped}; the rest runs · debugger_wait with after_epoch={epoch} waits for the next stop"
+                "{state} · epoch {epoch} · stopped: {stopped} · debugger_continue goes on from there, debugger_wait with after_epoch={epoch} waits for another stop"
             )
         }
     }

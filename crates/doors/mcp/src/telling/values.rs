@@ -291,7 +291,9 @@ impl Session {
         };
         let Some(reference) = model::children(&body) else { return Ok(Vec::new()) };
         let mut members = self.members(reference).await?;
-        for member in &mut members {
+        // The keys of a dictionary are its own, whatever they look like.
+        let is_list = body["type"] != "dict";
+        for member in members.iter_mut().filter(|_| is_list) {
             if let Ok(number) = member.variable.name.parse::<usize>() {
                 member.variable.name = (number + start).to_string();
             }

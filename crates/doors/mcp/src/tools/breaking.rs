@@ -64,6 +64,19 @@ async fn watched(session: &Session, name: String, arguments: &Arguments) -> Resu
     Ok(Wish::plain(Place::Data { name, id }))
 }
 
+/// A hit count that everybody can count by. Debuggers take others for none, or for one that is never met.
+fn hit_count(said: String) -> Result<String, Failure> {
+    const OPERATORS: [&str; 7] = [">=", "<=", "==", ">", "<", "=", "%"];
+    let number = OPERATORS.iter().find_map(|operator| said.trim().strip_prefix(operator));
+    let number = number.unwrap_or(&said).trim().parse::<u64>();
+    let is_meant = number.is_ok_and(|number| number > 0 || !said.contains('%'));
+    is_meant.then_some(()).ok_or_else(|| {
+        Failure::new(format!("`hit_count` is {said}, which is none"))
+            .next("Use 3 for the third hit, >=3 for it and all later ones, or %2 for every second one.")
+    })?;
+    Ok(said)
+}
+
 /// What was asked for, with its file and its line found.
 pub fn resolve(arguments: &Arguments, files: &Files<'_>) -> Result<Wish, Failure> {
     if arguments.text("watch")?.is_some() {
@@ -72,7 +85,7 @@ pub fn resolve(arguments: &Arguments, files: &Files<'_>) -> Result<Wish, Failure
     }
     let terms = Terms {
         condition: arguments.text("condition")?,
-        hits: arguments.text("hit_count")?,
+        hits: arguments.text("hit_count")?.map(hit_count).transpose()?,
         log: arguments.text("log_message")?,
     };
     let capture = match arguments.get("capture").filter(|given| says(given)) {
@@ -118,6 +131,7 @@ pub async fn set(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     if !matches!(session.wanted, Wanted::Attach(_)) {
         files.check(&wish.place)?;
     }
+    let replaced = session.breakpoints.lock().await.at(&wish.place).map(|old| old.number);
     let number = session.set(wish).await?;
     let children = session.children_in_the_way().await;
     let breakpoints = session.breakpoints.lock().await;
@@ -125,6 +139,11 @@ pub async fn set(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
         breakpoints.get(number).ok_or_else(|| Failure::new("it was removed at once by another call"))?;
     // The `state` of this answer is the breakpoint's, and not how the session is.
     let mut reply = Reply::about(&session.id, breakpoint.describe()).with(breakpoint.data());
+    if let Some(replaced) = replaced {
+        reply.add(&format!(
+            "(it is in the place of breakpoint {replaced}: there is one of yours at each place)"
+        ));
+    }
     if let Some(line) = line_at(&session, breakpoint) {
         reply.add(&line);
     }

@@ -37,6 +37,7 @@ pub async fn inspect(door: &Door, arguments: Arguments, caller: Caller) -> Resul
         Some(what) => what,
         None if cursor.is_some() => kept.to_owned(),
         None if arguments.text("variable")?.is_some() => "variables".to_owned(),
+        None if arguments.text("file")?.is_some() => "source".to_owned(),
         None => "stop".to_owned(),
     };
     let mut reply = match what.as_str() {

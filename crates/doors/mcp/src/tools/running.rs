@@ -38,8 +38,9 @@ pub async fn go_on(door: &Door, arguments: Arguments, caller: Caller) -> Result<
     // Whatever stops from now on is not what this call goes on from.
     let before = session.seen().threads.epoch();
     let standing = session.standing(thread);
-    if thread.is_some() {
+    if let Some(thread) = thread {
         standing.clone()?;
+        session.check(thread).await?;
     }
     let target = target(door, &session, &arguments).await?.filter(|_| !session.seen().is_over());
     let there = match target {
@@ -133,7 +134,11 @@ pub async fn step(door: &Door, arguments: Arguments, caller: Caller) -> Result<R
         return Err(Failure::new("this debugger cannot step back")
             .next("Set a breakpoint before this place and debugger_restart."));
     }
-    let count = arguments.count("count", 1, MOST_STEPS)?.max(1);
+    let count = arguments.count("count", 1, u64::MAX)?.max(1);
+    if count > MOST_STEPS {
+        return Err(Failure::new(format!("`count` is {count}; {MOST_STEPS} steps are the most in one call"))
+            .next("Go there by a breakpoint, or debugger_continue with line."));
+    }
     let mut named = arguments.thread()?;
     let mut stop = session.standing(named)?;
     let mut passed = Vec::new();

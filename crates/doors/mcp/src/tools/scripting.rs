@@ -41,7 +41,13 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
             .map_err(|failure| Failure { what: format!("step {}: {}", at + 1, failure.what), ..failure })
     };
     let steps = steps.iter().enumerate().map(read).collect::<Result<Vec<_>, _>>()?;
-    let rounds = arguments.count("repeat", 1, MOST_ROUNDS)?.max(1);
+    let rounds = arguments.count("repeat", 1, u64::MAX)?.max(1);
+    if rounds > MOST_ROUNDS {
+        return Err(Failure::new(format!(
+            "`repeat` is {rounds}; {MOST_ROUNDS} rounds are the most in one call"
+        ))
+        .next("Call it again for the rest, or use a breakpoint with `capture`."));
+    }
     let from = first_repeated(&arguments, &steps)?;
     let (deadline, room) = (super::wait(&arguments, &caller)?.deadline, caller.room(&arguments)?);
     let caller = Caller { until: Some(deadline), ..caller };

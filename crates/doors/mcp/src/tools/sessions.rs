@@ -50,11 +50,7 @@ pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
 async fn one(session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Failure> {
     if let Some(thread) = arguments.thread()? {
         session.standing(Some(thread))?;
-        // Where all threads stand, any number would be one that does.
-        if !session.threads().await?.contains(&thread) {
-            return Err(Failure::new(format!("session {} has no thread {thread}", session.id))
-                .next("debugger_inspect with what=threads lists them."));
-        }
+        session.check(thread).await?;
         session.seen().threads.choose(thread);
     }
     // One that is over is known by what was seen of it.

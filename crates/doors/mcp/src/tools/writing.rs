@@ -36,6 +36,15 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
         true => session.holder(&frame, &name).await?,
         false => None,
     };
+    // A name that is none, or no more than a new one to the language, is nothing that could be changed.
+    let before = match session.evaluate(&frame, &name, "watch").await {
+        Ok(body) => Some(model::text(&body["result"])),
+        Err(_) if holder.is_some() => None,
+        Err(failure) => {
+            return Err(Failure::new(format!("there is no `{name}` to be changed: {}", failure.what))
+                .next("debugger_inspect with what=variables lists them; debugger_evaluate with context=repl can make new ones."));
+        }
+    };
     let new: Value = match holder {
         Some((holder, own_name)) => {
             let arguments = json!({"variablesReference": holder.0, "name": own_name, "value": value});
@@ -45,7 +54,11 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
                 Err(refused) if own_name != name => {
                     assign(&session, &frame, &name, &value).await.map_err(|_| refused)?
                 }
-                Err(refused) => return Err(refused),
+                Err(refused) => {
+                    return Err(refused.or_next(|| {
+                        "debugger_evaluate with context=repl, if the language can change it in other words.".to_owned()
+                    }));
+                }
             }
         }
         None if can_set_expression => {
@@ -65,10 +78,31 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
             })?
         }
     };
-    let shown = Some(model::text(&new)).filter(|text| !text.is_empty()).unwrap_or(value);
+    let after = session.evaluate(&frame, &name, "watch").await.ok();
+    let after = after.map(|body| model::text(&body["result"])).filter(|text| !text.is_empty());
+    let said = Some(model::text(&new)).filter(|text| !text.is_empty());
+    // Some debuggers call a change done that they have not made.
+    if let (Some(before), Some(after)) = (&before, &after)
+        && before == after
+        && [Some(&value), said.as_ref()].into_iter().flatten().all(|other| !is_same(other, after))
+    {
+        let what = format!(
+            "the debugger took the new value of {name}, and it still is {}",
+            line(after, LONGEST_VALUE)
+        );
+        return Err(Failure::new(what)
+            .next("debugger_evaluate with context=repl, if the language can change it in other words."));
+    }
+    let shown = said.or(after).unwrap_or(value);
     let shown = line(&shown, LONGEST_VALUE);
     let reply = Reply::about(&session.id, format!("{name} = {shown}"));
     Ok(reply.with(json!({"name": name, "value": shown})))
+}
+
+/// Whether two texts mean one value: with its quotes or without.
+fn is_same(one: &str, other: &str) -> bool {
+    let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+    bare(one) == bare(other)
 }
 
 /// Has the debugger's console assign, by the first form that it understands. What is there then is not told.
