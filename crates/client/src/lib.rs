@@ -24,7 +24,7 @@ pub use error::Error;
 pub use inbox::Messages;
 use inbox::{Arrival, Inbox};
 use reader::Incoming;
-pub use starting::{LAUNCH_PATIENCE, exception_filters, introduction, usual_filters};
+pub use starting::{LAUNCH_PATIENCE, Signs, exception_filters, introduction, usual_filters};
 
 /// How long an answer is awaited, if nothing else is said.
 pub const PATIENCE: Duration = Duration::from_secs(60);

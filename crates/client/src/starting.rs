@@ -22,6 +22,13 @@ enum Begun {
     Over,
 }
 
+/// What has come that a launch is waited for by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Signs {
+    pub is_ready: bool,
+    pub is_over: bool,
+}
+
 impl Client {
     /// `name` is what others in the session see.
     pub fn initialize(&mut self, adapter: &str, name: &str) -> Result<(), Error> {
@@ -72,6 +79,15 @@ impl Client {
         }
     }
 
+    /// One look for all of them: what a second one took in would be waited for although it is here. Whether the launch is
+    /// answered is asked behind it, which takes nothing in.
+    pub fn signs(&mut self) -> Signs {
+        self.waiting().fold(Signs::default(), |signs, happening| Signs {
+            is_ready: signs.is_ready || happening.is_event("initialized"),
+            is_over: signs.is_over || happening.is_event("terminated"),
+        })
+    }
+
     /// A failed launch is never followed by `initialized`, nor is one whose program cannot be compiled.
     fn wait_for_initialized<E: From<Error>>(
         &mut self,
@@ -83,17 +99,12 @@ impl Client {
         let mut launched = false;
         loop {
             meanwhile(self)?;
-            // One look for all of them: what a second one took in would be waited for although it is here.
-            let (mut is_initialized, mut is_over) = (false, false);
-            for happening in self.waiting() {
-                is_initialized |= happening.is_event("initialized");
-                is_over |= happening.is_event("terminated");
-            }
+            let Signs { is_ready, is_over } = self.signs();
             if !launched && self.is_answered(launch) {
                 self.wait(launch, request.command(), PATIENCE)?;
                 launched = true;
             }
-            if is_initialized {
+            if is_ready {
                 self.take(|happening| happening.is_event("initialized"));
                 return Ok(Begun::Ready { launched });
             }

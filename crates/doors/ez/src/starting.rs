@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use breakroom_client::model::{self, Source};
-use breakroom_client::{Happening, LAUNCH_PATIENCE, Request, exception_filters, introduction};
+use breakroom_client::{Happening, LAUNCH_PATIENCE, Request, Signs, exception_filters, introduction};
 use serde_json::{Value, json};
 
 use crate::Connection;
@@ -110,17 +110,18 @@ impl Door {
         let launch = link.client.send(command, arguments)?;
         let mut launched = None;
         let is_over = link.until("initialized", LAUNCH_PATIENCE, |client| {
-            // First, because looking for it may take the answer in, and then nothing more might come.
-            let is_ready = client.take(|happening| happening.is_event("initialized")).is_some();
+            let Signs { is_ready, is_over } = client.signs();
             if launched.is_none() {
                 launched = client.take_answer(launch, command);
             }
-            // A failed launch is never followed by `initialized`.
+            if is_ready {
+                client.take(|happening| happening.is_event("initialized"));
+                return Some(false);
+            }
+            // A failed launch is never followed by `initialized`, nor is one whose program cannot be compiled.
             let failed = matches!(launched, Some(Err(_)));
-            let ended = |happening: &Happening| happening.is_event("terminated");
-            // Nor is one whose program cannot be compiled.
-            let is_over = !is_ready && launched.is_some() && client.waiting().any(ended);
-            (failed || is_ready || is_over).then_some(is_over)
+            let is_over = is_over && launched.is_some();
+            (failed || is_over).then_some(is_over)
         })?;
         if let Some(answer) = &mut launched
             && answer.is_err()
