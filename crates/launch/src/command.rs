@@ -34,6 +34,8 @@ const TOOLS: &[(&[&str], Read)] = &[
     (&["cargo"], |_, words, _| Ok(cargo(words))),
     (&["node", "nodejs"], |_, words, _| Ok(script(words, NODE))),
     (&["ruby"], |_, words, _| Ok(script(words, RUBY))),
+    (&["perl"], |_, words, _| Ok(plain(words, ""))),
+    (&["java"], |_, words, _| Ok(plain(words, ".java"))),
     (&["npm", "pnpm", "yarn"], |tool, words, _| Ok(Some(by_package_manager(tool, words)))),
     (&["npx"], |tool, words, _| Ok(wrapped(tool, words))),
     (&["bundle"], |tool, words, _| Ok(behind("exec", tool, words))),
@@ -51,7 +53,10 @@ pub fn meant(program: &str, args: &[String], context: &Context) -> Result<Option
     }
     if let [first, rest @ ..] = split(program).as_slice()
         && !rest.is_empty()
-        && (row(first).is_some() || MODULES.contains(&&**first) || tool::find(first, context).is_some())
+        && (row(first).is_some()
+            || MODULES.contains(&&**first)
+            || tool::find(first, context).is_some()
+            || first.contains('/') && context.cwd.join(first).is_file())
     {
         return Ok(Some(named(first, all(rest))));
     }
@@ -182,6 +187,12 @@ fn script(words: &[String], interpreter: Interpreter) -> Option<Meant> {
     None
 }
 
+/// A file as the first word; with options of its interpreter it is left to whoever knows them.
+fn plain(words: &[String], ending: &str) -> Option<Meant> {
+    let (file, args) = words.split_first()?;
+    (!file.starts_with('-') && file.ends_with(ending)).then(|| named(file, args.to_vec()))
+}
+
 /// Options of cargo with a value behind them.
 const CARGO_WITH_VALUE: [&str; 18] = [
     "--bench",
@@ -282,6 +293,14 @@ pub(crate) mod tests {
         assert_eq!(line, program("node", &["my file.js", "a b", "c"], json!({})));
         assert_eq!(meant("pytest t.py", &[], &here).unwrap(), program("pytest", &["t.py"], json!({})));
         assert_eq!(meant("my file.js", &[], &here).unwrap(), None, "a file that is not there");
+        assert_eq!(read("perl tally.pl -v", &here), program("tally.pl", &["-v"], json!({})));
+        assert_eq!(read("java Bank.java 7", &here), program("Bank.java", &["7"], json!({})));
+        assert_eq!((read("perl -w x.pl", &here), read("java -jar x.jar", &here)), (None, None));
+        let folder = tempfile::tempdir().unwrap();
+        let here = Context { cwd: folder.path().into(), ..nowhere() };
+        std::fs::write(folder.path().join("spin"), "").unwrap();
+        assert_eq!(meant("./spin -n 3", &[], &here).unwrap(), program("./spin", &["-n", "3"], json!({})));
+        assert_eq!(meant("./none -n 3", &[], &here).unwrap(), None);
         let npm =
             json!({"type": "pwa-node", "name": "npm", "runtimeExecutable": "npm", "runtimeArgs": ["test"]});
         assert_eq!(read("npm test", &here), Some(Meant::Launch(members(npm))));
