@@ -53,8 +53,9 @@ impl Filters {
                 "uncaught" => meant.extend(self.usual()),
                 "all" | "raised" => meant.extend(known.clone()),
                 _ => {
-                    return Err(Failure::new(format!("this debugger has no exception filter `{word}`"))
-                        .next(format!("It has {}.", known.join(", "))));
+                    let known = known.join(", ");
+                    let what = format!("this debugger has no exception filter `{word}`, only {known}");
+                    return Err(Failure::new(what).next("Name some of these, or `uncaught` or `all`."));
                 }
             }
         }

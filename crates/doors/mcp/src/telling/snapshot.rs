@@ -226,10 +226,11 @@ impl Snapshot {
             .map(|top| format!("{} at {}", line(&top.name, LONGEST_FUNCTION), place(top, &session.cwd)));
         let place = place.unwrap_or_else(|| "no frames".to_owned());
         let is_exception = stop.reason == "exception";
-        let words = [&stop.description, &stop.reason];
+        let description = described(stop);
+        let words = [description.as_str(), stop.reason.as_str()];
         // What was thrown has a line of its own.
         let why = words.into_iter().skip(usize::from(is_exception)).find(|word| !word.is_empty());
-        let why = why.map_or("stopped", String::as_str);
+        let why = why.unwrap_or("stopped");
         let head = format!(
             "session {} · paused: {} · {place} · thread {} · epoch {}",
             session.id,
@@ -330,6 +331,22 @@ impl Snapshot {
             reply.put("frame_id", self.at);
         }
         reply
+    }
+}
+
+/// What debuggers call a stop at a breakpoint, by their own number of it or by the place that is told behind it.
+const OF_BREAKPOINTS: [&str; 5] =
+    ["breakpoint ", "watchpoint ", "BP - ", "Watch BP - ", "Paused on breakpoint"];
+
+/// What the debugger says of a stop. Its numbers of breakpoints are not those that an agent knows.
+fn described(stop: &Stop) -> String {
+    let words = stop.description.trim();
+    let rest = OF_BREAKPOINTS.iter().find_map(|beginning| words.strip_prefix(beginning));
+    let is_own = |rest: &str| stop.reason.ends_with("breakpoint") && !rest.contains(", set by ");
+    match rest.filter(|rest| is_own(rest)) {
+        // Where there are several processes, the hub names this one.
+        Some(rest) => format!("{}{}", stop.reason, rest.find(" [").map_or("", |at| &rest[at..])),
+        None => words.to_owned(),
     }
 }
 
@@ -451,6 +468,27 @@ pub fn member_data(member: &Member, longest: usize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_breakpoint_is_not_called_by_the_debuggers_number_of_it() {
+        let said = |reason: &str, words: &str| {
+            let (reason, description) = (reason.to_owned(), words.to_owned());
+            described(&Stop { reason, description, ..Stop::default() })
+        };
+        for (reason, words, told) in [
+            ("breakpoint", "breakpoint 2.1", "breakpoint"),
+            ("breakpoint", "breakpoint 2.1 3.1 [b]", "breakpoint [b]"),
+            ("data breakpoint", "watchpoint 1", "data breakpoint"),
+            ("breakpoint", " BP - Line  /t.rb:2 (call)", "breakpoint"),
+            ("breakpoint", "Paused on breakpoint [[worker 1]]", "breakpoint [[worker 1]]"),
+            ("breakpoint", "breakpoint, set by Editor", "breakpoint, set by Editor"),
+            ("breakpoint", "breakpoint 2.1, set by Editor", "breakpoint 2.1, set by Editor"),
+            ("breakpoint", "the condition cannot be judged", "the condition cannot be judged"),
+            ("pause", "breakpoint 2.1", "breakpoint 2.1"),
+        ] {
+            assert_eq!(said(reason, words), told, "{words}");
+        }
+    }
 
     #[test]
     fn what_an_exception_says_is_said_once() {
