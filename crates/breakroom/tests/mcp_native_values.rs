@@ -293,6 +293,7 @@ fn main() {
     let behind: Option<(u32, String)> = None;
     let behind_too = vec![Some((7u32, String::new())), None];
     let far: Option<(u8, [u64; 7], Box<String>)> = None;
+    let failed: Result<Box<Word>, ()> = Err(());
     let flag: Option<(u64, bool)> = None;
     let flagged = Some((4u64, true));
     let tree = BTreeMap::from([(1, Some(String::new())), (2, None)]);
@@ -302,7 +303,7 @@ fn main() {
     assert!(slice.is_none() && text.is_none() && empty.is_some() && list.is_none() && empty_list.is_some());
     assert!(outer.is_none() && inner.is_some() && outer_text.is_none() && inner_text.is_some());
     assert!(words.len() == 2 && pair.len() == 2 && behind.is_none() && behind_too.len() == 2);
-    assert!(far.is_none() && flag.is_none() && flagged.is_some() && tree.len() == 2);
+    assert!(far.is_none() && failed.is_err() && flag.is_none() && flagged.is_some() && tree.len() == 2);
 }
 "#;
 
@@ -312,7 +313,7 @@ fn what_is_none_in_rust_is_told_as_none_wherever_that_is_written() {
     for debugger in ["codelldb", "lldb-dap"] {
         let Some((desk, agent)) = desk(&[debugger]) else { continue };
         let program = write(&desk, "nothing.rs", NOTHING);
-        let stop = stop_at(&agent, &program, debugger, 39);
+        let stop = stop_at(&agent, &program, debugger, 40);
         for (name, expected) in [
             ("last", r#"Word {text: "a", count: 1, next: None}"#),
             ("first", r#"Word {text: "a", count: 1, next: Some(Word {text: "a", count: 1, next: None})}"#),
@@ -335,6 +336,7 @@ fn what_is_none_in_rust_is_told_as_none_wherever_that_is_written() {
             ("behind", "None"),
             ("behind_too", r#"[Some((7, "")), None]"#),
             ("far", "None"),
+            ("failed", "Err(())"),
             ("flag", "None"),
             ("flagged", "Some((4, true))"),
             ("tree", r#"{1: Some(""), 2: None}"#),

@@ -291,6 +291,13 @@ def mend():
     enums = getattr(lldb_providers, "ClangEncodedEnumProvider", None)
     if enums:
         enums._getCurrentVariantIndex = variant
+        # What has no size is a part of a variant that lldb does not give.
+        def enum_of(value, known):
+            if value.GetNumChildren() == 1 and not value.GetChildAtIndex(0).IsValid():
+                return "%s(())" % lldb_providers._getVariantName(enums(value.GetNonSyntheticValue(), known).variant)
+            return usual_enum_of(value, known)
+        usual_enum_of = lldb_providers.ClangEncodedEnumSummaryProvider
+        put("ClangEncodedEnumSummaryProvider", careful_of(enum_of, usual_enum_of))
     # A table that is not there yet has any number of places, and each would be looked at.
     tables = getattr(lldb_providers, "StdHashMapSyntheticProvider", None)
     if tables:
