@@ -3,7 +3,6 @@
 #
 # Run in the process that is debugged, as a part of pydevd. Variables are listed as they always are: there may be many, and
 # they are sent at each stop. Nothing gets out of here.
-from _pydevd_bundle import pydevd_suspended_frames
 
 # Far more than anybody reads, and little enough to be sent: of a longer one the middle is left out again.
 LONGEST = 2**21
@@ -17,6 +16,8 @@ def get_var_data(self, *more, **named):
 
 
 try:
+    from _pydevd_bundle import pydevd_suspended_frames
+
     kind = pydevd_suspended_frames._AbstractVariable
     usual = kind.get_var_data
     if not hasattr(kind, "gives_whole_texts"):
