@@ -259,6 +259,97 @@ fn what_is_shared_lent_or_dynamic_in_rust_tells_what_it_is() {
     }
 }
 
+const NOTHING: &str = r#"use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::rc::Rc;
+use std::sync::Arc;
+struct Word {
+    text: String,
+    count: usize,
+    next: Option<Box<Word>>,
+}
+fn word(next: Option<Box<Word>>) -> Word {
+    Word { text: "a".into(), count: 1, next }
+}
+fn main() {
+    let last = word(None);
+    let first = word(Some(Box::new(word(None))));
+    let boxed: Option<Box<String>> = None;
+    let counted: Option<Rc<Word>> = None;
+    let shared: Option<Arc<Word>> = None;
+    let lent: Option<&Word> = None;
+    let pointer: Option<NonNull<Word>> = None;
+    let slice: Option<Box<[String]>> = None;
+    let text: Option<String> = None;
+    let empty = Some(String::new());
+    let list: Option<Vec<String>> = None;
+    let empty_list: Option<Vec<String>> = Some(Vec::new());
+    let outer: Option<Option<Box<Word>>> = None;
+    let inner: Option<Option<Box<Word>>> = Some(None);
+    let outer_text: Option<Option<String>> = None;
+    let inner_text: Option<Option<String>> = Some(None);
+    let words = vec![None, Some(Box::new(word(None)))];
+    let pair: [Option<Box<String>>; 2] = [None, Some(Box::new("b".into()))];
+    let behind: Option<(u32, String)> = None;
+    let behind_too = vec![Some((7u32, String::new())), None];
+    let far: Option<(u8, [u64; 7], Box<String>)> = None;
+    let failed: Result<Box<Word>, ()> = Err(());
+    let flag: Option<(u64, bool)> = None;
+    let flagged = Some((4u64, true));
+    let tree = BTreeMap::from([(1, Some(String::new())), (2, None)]);
+    let sum = last.count + first.text.len() + usize::from(first.next.is_some());
+    assert!(sum == 3);
+    assert!(boxed.is_none() && counted.is_none() && shared.is_none() && lent.is_none() && pointer.is_none());
+    assert!(slice.is_none() && text.is_none() && empty.is_some() && list.is_none() && empty_list.is_some());
+    assert!(outer.is_none() && inner.is_some() && outer_text.is_none() && inner_text.is_some());
+    assert!(words.len() == 2 && pair.len() == 2 && behind.is_none() && behind_too.len() == 2);
+    assert!(far.is_none() && failed.is_err() && flag.is_none() && flagged.is_some() && tree.len() == 2);
+}
+"#;
+
+/// The compiler has room for what is none in what a pointer, a capacity or a flag cannot be, wherever that is in the value.
+#[test]
+fn what_is_none_in_rust_is_told_as_none_wherever_that_is_written() {
+    for debugger in ["codelldb", "lldb-dap"] {
+        let Some((desk, agent)) = desk(&[debugger]) else { continue };
+        let program = write(&desk, "nothing.rs", NOTHING);
+        let stop = stop_at(&agent, &program, debugger, 40);
+        for (name, expected) in [
+            ("last", r#"Word {text: "a", count: 1, next: None}"#),
+            ("first", r#"Word {text: "a", count: 1, next: Some(Word {text: "a", count: 1, next: None})}"#),
+            ("boxed", "None"),
+            ("counted", "None"),
+            ("shared", "None"),
+            ("lent", "None"),
+            ("pointer", "None"),
+            ("slice", "None"),
+            ("text", "None"),
+            ("empty", r#"Some("")"#),
+            ("list", "None"),
+            ("empty_list", "Some([])"),
+            ("outer", "None"),
+            ("inner", "Some(None)"),
+            ("outer_text", "None"),
+            ("inner_text", "Some(None)"),
+            ("words", r#"[None, Some(Word {text: "a", count: 1, next: None})]"#),
+            ("pair", r#"[None, Some("b")]"#),
+            ("behind", "None"),
+            ("behind_too", r#"[Some((7, "")), None]"#),
+            ("far", "None"),
+            ("failed", "Err(())"),
+            ("flag", "None"),
+            ("flagged", "Some((4, true))"),
+            ("tree", r#"{1: Some(""), 2: None}"#),
+        ] {
+            assert_eq!(told(&stop, name), expected, "{debugger}: {}", stop.text);
+        }
+        let next = agent.ok("debugger_evaluate", json!({"expression": "last.next"}));
+        assert!(next.text.contains("None") && !next.text.contains("0x0"), "{debugger}: {next:?}");
+        ended(&go_on(&agent), 0);
+        leave(desk, agent);
+    }
+}
+
 /// So many types that no small part of them has the one that is meant.
 #[test]
 fn of_a_trait_with_many_types_each_is_known() {

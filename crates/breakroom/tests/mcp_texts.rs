@@ -6,7 +6,7 @@ mod support {
     pub mod editor;
 }
 
-use breakroom_testkit::mcp::Mcp;
+use breakroom_testkit::mcp::{Mcp, Reply};
 use breakroom_testkit::wait;
 use serde_json::json;
 use support::agents::{desk, ended, go_on, leave, says, stands, start, write};
@@ -147,5 +147,62 @@ fn a_field_behind_a_pointer_of_go_is_set() {
     let end = go_on(&agent);
     ended(&end, 0);
     says(&end, &["67"]);
+    leave(desk, agent);
+}
+
+const PYTHON: &str = "\
+class Note:
+    pass
+long = ''.join(f\"it's {at}...;\" for at in range(20000))
+note = Note()
+note.text = long
+more = \"it's \" * 1000000
+length = len(long)  # HERE
+";
+
+/// What an agent is told of a text, with all that it reads on by the cursor.
+fn read_on(agent: &Mcp, first: &Reply, key: &str) -> String {
+    let shown = if key.is_empty() { &first.data["result"] } else { &first.data["variable"]["value"] };
+    let mut whole = shown.as_str().unwrap().to_owned();
+    let mut cursor = first.data["cursor"].clone();
+    while let Some(name) = cursor.as_str() {
+        let rest = agent.ok("debugger_inspect", json!({"cursor": name, "max_tokens": 20_000}));
+        whole.push_str(rest.data["text"].as_str().unwrap());
+        cursor = rest.data["cursor"].clone();
+    }
+    whole
+}
+
+/// The debugger leaves the middle of a long one out unless it is told not to.
+#[test]
+fn a_long_text_of_python_is_read_on_without_a_gap() {
+    let Some((desk, agent)) = desk(&["debugpy"]) else { return };
+    let program = write(&desk, "long.py", PYTHON);
+    start(&agent, json!({"program": program, "breakpoints": [{"text": "# HERE"}]}));
+    let text: String = (0..20_000).map(|at| format!("it's {at}...;")).collect();
+    let told = format!("\"{text}\"");
+    let count = format!("({} characters in all)", text.len());
+    for path in ["long", "note.text"] {
+        let evaluated = agent.ok("debugger_evaluate", json!({"expression": path}));
+        says(&evaluated, &[&count, "cursor="]);
+        assert!(read_on(&agent, &evaluated, "") == told, "{path} is evaluated as it is");
+        let inspected = agent.ok("debugger_inspect", json!({"variable": path}));
+        says(&inspected, &[&count, "cursor="]);
+        assert!(read_on(&agent, &inspected, "variable") == told, "{path} is inspected as it is");
+    }
+    leave(desk, agent);
+}
+
+/// Of more than is ever sent the length is not known here, and neither is what is missing.
+#[test]
+fn of_a_text_of_python_that_is_cut_it_is_said_and_how_to_read_a_part() {
+    let Some((desk, agent)) = desk(&["debugpy"]) else { return };
+    let program = write(&desk, "long.py", PYTHON);
+    start(&agent, json!({"program": program, "breakpoints": [{"text": "# HERE"}]}));
+    for (ask, key) in [("debugger_evaluate", "expression"), ("debugger_inspect", "variable")] {
+        let told = agent.ok(ask, json!({key: "more"}));
+        says(&told, &["left out its middle", "len(more)", "more[60000:64000]", "cursor="]);
+        assert!(!told.text.contains("in all)"), "{}", told.text);
+    }
     leave(desk, agent);
 }

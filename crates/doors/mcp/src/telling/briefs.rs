@@ -96,6 +96,36 @@ pub fn length_of(value: &str) -> Option<String> {
     is_whole.then(|| format!("{} characters", letters.count()))
 }
 
+/// Whether the debugger may have left out the middle of a text. Python's writes `...` for it, as any text may have: but not
+/// one of another length, as far as its quotes let it be known, than what it sends of any, and what it sends if it is told to
+/// give it whole.
+pub fn may_be_cut(kind: &str, value: &str) -> bool {
+    let is_as_long = || {
+        let letters = python_letters(value);
+        (60_000..=65_600).contains(&letters) || letters > 2_000_000
+    };
+    ["str", "bytes"].contains(&kind) && value.contains("...") && is_as_long()
+}
+
+/// How many letters a text has as Python writes it, its quotes with them.
+fn python_letters(value: &str) -> usize {
+    let mut letters = value.chars();
+    let mut count = 0;
+    while let Some(letter) = letters.next() {
+        count += 1;
+        if letter == '\\' {
+            let digits = match letters.next() {
+                Some('x') => 2,
+                Some('u') => 4,
+                Some('U') => 8,
+                _ => 0,
+            };
+            letters.by_ref().take(digits).for_each(drop);
+        }
+    }
+    count
+}
+
 pub fn is_function(member: &Member) -> bool {
     let kind = member.variable.kind.to_lowercase();
     let value = member.variable.value.as_str();
@@ -259,6 +289,17 @@ mod tests {
         }
         assert!(is_text("0x55d0 \"abc\"") && is_text("'a'"));
         assert!(!is_text("0x55d0") && !is_text("size=3") && !is_text("['a']") && !is_text("97 'a'"));
+    }
+
+    #[test]
+    fn a_text_of_python_may_be_cut_where_it_is_as_long_as_what_its_debugger_sends() {
+        let of = |letters: usize| format!("'{}...{}'", "\\x00".repeat(letters), "\\\\".repeat(letters));
+        assert!(may_be_cut("str", &of(32_767)) && may_be_cut("bytes", &of(31_000)));
+        assert!(may_be_cut("str", &of(1_048_576)));
+        for whole in [of(20_000), of(50_000), of(32_767).replace("...", "")] {
+            assert!(!may_be_cut("str", &whole));
+        }
+        assert!(!may_be_cut("string", &of(32_767)), "no other debugger cuts so");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::session::link::{PATIENCE, Sent};
-use crate::telling::briefs::{is_function, is_text, without_body};
+use crate::telling::briefs::{is_function, is_text, may_be_cut, without_body};
 
 /// The variables of a frame as they were shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -233,14 +233,10 @@ impl Session {
     ) -> Result<(Member, Inside), Failure> {
         let shown = self.secrets.redact(path.to_owned());
         let member = match self.find(self.locals(frame).await?, None, &shown).await? {
-            Some(found) => found.member,
+            Some(found) => self.whole(frame, path, found.member).await,
             None => {
-                let body = self.evaluate(frame, path, "watch").await?;
-                let fields = json!({
-                    "name": path, "value": body["result"], "type": body["type"],
-                    "variablesReference": body["variablesReference"], "indexedVariables": body["indexedVariables"],
-                });
-                Member::read(&fields).ok_or_else(|| Failure::new(format!("there is no {path} here")))?
+                let read = self.evaluated(frame, path).await?;
+                read.ok_or_else(|| Failure::new(format!("there is no {path} here")))?
             }
         };
         let inside = match member.children.filter(|_| !is_text(&member.variable.value)) {
@@ -251,6 +247,25 @@ impl Session {
             None => Inside::default(),
         };
         Ok((member, inside))
+    }
+
+    async fn evaluated(&self, frame: &Frame, path: &str) -> Result<Option<Member>, Failure> {
+        let body = self.evaluate(frame, path, "watch").await?;
+        Ok(Member::read(&json!({
+            "name": path, "value": body["result"], "type": body["type"],
+            "variablesReference": body["variablesReference"], "indexedVariables": body["indexedVariables"],
+        })))
+    }
+
+    /// A text that is listed with a gap may be given whole where it is asked for by itself.
+    async fn whole(&self, frame: &Frame, path: &str, mut listed: Member) -> Member {
+        if may_be_cut(&listed.variable.kind, &listed.variable.value)
+            && let Ok(Some(asked)) = self.evaluated(frame, path).await
+            && asked.variable.kind == listed.variable.kind
+        {
+            listed.variable.value = asked.variable.value;
+        }
+        listed
     }
 
     /// What is inside a value. Where the debugger lists only the first elements of many, the program is asked for others.

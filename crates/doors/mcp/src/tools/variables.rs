@@ -6,7 +6,7 @@ use super::looking::{self, AROUND};
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::telling::briefs::{PATIENCE, length_of};
+use crate::telling::briefs::{PATIENCE, length_of, may_be_cut};
 use crate::telling::budget::{Room, cut_as_data, fit_both, line};
 use crate::telling::reply::Reply;
 use crate::telling::snapshot::{member_data, typed};
@@ -58,17 +58,32 @@ pub async fn variables(session: &Session, arguments: &Arguments, room: Room) -> 
 
 /// A value in full, and as much of it as there is room for: the rest can be had by the cursor.
 pub fn whole(session: &Session, name: &str, kind: &str, value: String, room: Room) -> (Reply, String) {
+    let cut = may_be_cut(kind, &value).then(|| cut_in_its_middle(name, room));
     let name = line(name, room.percent(20));
     let typed_as = if kind.is_empty() { String::new() } else { format!(": {}", line(kind, LONGEST_TYPE)) };
-    let around = (name.len() + typed_as.len() + AROUND).min(room.percent(80));
-    let length = length_of(&value);
+    let told = cut.as_ref().map_or(0, String::len);
+    let around = (name.len() + typed_as.len() + told + AROUND).min(room.percent(80));
+    let length = length_of(&value).filter(|_| cut.is_none());
     let (kept, rest) = cut_as_data(value, room.beside(around));
     let mut reply = Reply::new(format!("{name}{typed_as} = {kept}"));
     if let Some(length) = length.filter(|_| rest.is_some()) {
         reply.add(&format!("({length} in all)"));
     }
+    if let Some(cut) = cut {
+        reply.add(&cut);
+    }
     looking::add_rest(session, &mut reply, rest);
     (reply, kept)
+}
+
+/// What is missing of a text is read part by part.
+fn cut_in_its_middle(expression: &str, room: Room) -> String {
+    let is_path = expression.chars().all(|letter| letter.is_alphanumeric() || "._[]'\"".contains(letter));
+    let text = if is_path { expression.to_owned() } else { format!("({expression})") };
+    let text = line(&text, room.percent(10));
+    format!(
+        "(the debugger may have left out its middle, at a \"...\": evaluate len({text}), and parts as {text}[60000:64000])"
+    )
 }
 
 pub fn list(arguments: &Arguments, room: Room, title: &str, inside: Inside) -> Result<Reply, Failure> {

@@ -255,27 +255,49 @@ def mend():
     # 0 is another variant.
     def variant(self, variants):
         all = [variants.GetChildAtIndex(at) for at in range(variants.GetNumChildren())]
-        numbers = [one.GetChildMemberWithName("$discr$") for one in all]
-        usual = next((at for at, number in enumerate(numbers) if not number.IsValid()), 0)
-        for at, number in enumerate(numbers):
-            if not number.IsValid():
+        usual = next((at for at, one in enumerate(all) if not one.GetChildMemberWithName("$discr$").IsValid()), None)
+        for at, one in enumerate(all):
+            if at == usual:
                 continue
-            number = number.GetValueAsUnsigned()
+            number, place = number_of(variants, one)
             low = number & 0xFFFFFFFF
-            is_exact = all[at].GetName() == "$variant$%d" % number
-            is_cut = number >> 63 and all[at].GetName() == "$variant$%d" % low
-            if is_cut or is_exact and (number >> 63 or not has_capacity(all[usual], 8)):
+            is_exact = one.GetName() == "$variant$%d" % number
+            is_cut = number >> 63 and one.GetName() == "$variant$%d" % low
+            held = all[usual].GetChildMemberWithName("value").GetType() if usual is not None else None
+            if is_cut or is_exact and (number >> 63 or held is None or not is_capacity(held, place)):
                 return at
-        return usual
-    def has_capacity(value, deep):
-        if (value.GetTypeName() or "").endswith(("NoHighBit", "::Cap")):
+        return usual or 0
+    # The number of a variant, and how far into the value it is. lldb 19 takes those bytes for the bits that the variant begins
+    # at, and reads the number where the value begins: it has no address then.
+    def number_of(variants, one):
+        number, start = one.GetChildMemberWithName("$discr$"), variants.GetLoadAddress()
+        if start == lldb.LLDB_INVALID_ADDRESS or number.GetLoadAddress() != lldb.LLDB_INVALID_ADDRESS:
+            return number.GetValueAsUnsigned(), 0
+        kind = one.GetType()
+        fields = (kind.GetFieldAtIndex(at) for at in range(kind.GetNumberOfFields()))
+        place = next(field.GetOffsetInBits() for field in fields if field.GetName() == "value")
+        there = variants.CreateValueFromAddress("number", start + place, number.GetType())
+        return there.GetValueAsUnsigned(), place
+    # Whether a list's capacity is there in a value of this type: one behind a pointer is none of the value's own.
+    def is_capacity(kind, place):
+        if (kind.GetName() or "").endswith(("NoHighBit", "::Cap")):
             return True
-        value = value.GetNonSyntheticValue()
-        children = (value.GetChildAtIndex(at) for at in range(value.GetNumChildren(most)))
-        return deep > 0 and any(has_capacity(child, deep - 1) for child in children)
+        if kind.IsArrayType():
+            element = kind.GetArrayElementType()
+            return element.GetByteSize() > 0 and is_capacity(element, place % element.GetByteSize())
+        fields = (kind.GetFieldAtIndex(at) for at in range(kind.GetNumberOfFields()))
+        parts = ((field.GetType(), place - field.GetOffsetInBytes()) for field in fields)
+        return any(0 <= at < part.GetByteSize() and is_capacity(part, at) for part, at in parts)
     enums = getattr(lldb_providers, "ClangEncodedEnumProvider", None)
     if enums:
         enums._getCurrentVariantIndex = variant
+        # What has no size is a part of a variant that lldb does not give.
+        def enum_of(value, known):
+            if value.GetNumChildren() == 1 and not value.GetChildAtIndex(0).IsValid():
+                return "%s(())" % lldb_providers._getVariantName(enums(value.GetNonSyntheticValue(), known).variant)
+            return usual_enum_of(value, known)
+        usual_enum_of = lldb_providers.ClangEncodedEnumSummaryProvider
+        put("ClangEncodedEnumSummaryProvider", careful_of(enum_of, usual_enum_of))
     # A table that is not there yet has any number of places, and each would be looked at.
     tables = getattr(lldb_providers, "StdHashMapSyntheticProvider", None)
     if tables:
