@@ -16,7 +16,7 @@ use crate::telling::budget::line;
 
 pub const LONGEST_REASON: usize = 300;
 /// What the hub says of one that it has evaluated itself.
-const JUDGED: &str = "cannot be judged";
+pub const JUDGED: &str = "cannot be judged";
 
 impl Session {
     /// Has a debugger stop that would take a condition with a mistake for one that is not met.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+use crate::breakpoints::conditions::JUDGED;
 use crate::failure::Failure;
 use crate::session::seen::{Stop, Told};
 use crate::session::{MOST_FRAMES, Session};
@@ -342,7 +343,10 @@ const OF_BREAKPOINTS: [&str; 5] =
 fn described(stop: &Stop) -> String {
     let words = stop.description.trim();
     let rest = OF_BREAKPOINTS.iter().find_map(|beginning| words.strip_prefix(beginning));
-    let is_own = |rest: &str| stop.reason.ends_with("breakpoint") && !rest.contains(", set by ");
+    let is_own = |rest: &str| {
+        let is_the_hubs = [", set by ", JUDGED].iter().any(|words| rest.contains(words));
+        stop.reason.ends_with("breakpoint") && !is_the_hubs
+    };
     match rest.filter(|rest| is_own(rest)) {
         // Where there are several processes, the hub names this one.
         Some(rest) => format!("{}{}", stop.reason, rest.find(" [").map_or("", |at| &rest[at..])),

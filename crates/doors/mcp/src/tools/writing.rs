@@ -81,21 +81,22 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
     let after = session.evaluate(&frame, &name, "watch").await.ok();
     let after = after.map(|body| model::text(&body["result"])).filter(|text| !text.is_empty());
     let said = Some(model::text(&new)).filter(|text| !text.is_empty());
-    // Some debuggers call a change done that they have not made.
-    if let (Some(before), Some(after)) = (&before, &after)
-        && before == after
-        && [Some(&value), said.as_ref()].into_iter().flatten().all(|other| !is_same(other, after))
-    {
-        let what = format!(
-            "the debugger took the new value of {name}, and it still is {}",
-            line(after, LONGEST_VALUE)
-        );
-        return Err(Failure::new(what)
-            .next("debugger_evaluate with context=repl, if the language can change it in other words."));
+    // Some debuggers call a change done that they have not made; Delve makes it and shows the old value until it goes on.
+    let still = match (&before, &after) {
+        (Some(before), Some(after)) if before == after => {
+            let is_new = |other: &String| !is_same(other, after);
+            [Some(&value), said.as_ref()].into_iter().flatten().all(is_new).then(|| after.clone())
+        }
+        _ => None,
+    };
+    let shown = line(&said.or(after).unwrap_or(value), LONGEST_VALUE);
+    let mut reply = Reply::about(&session.id, format!("{name} = {shown}"));
+    if let Some(still) = still {
+        let still = line(&still, LONGEST_VALUE);
+        reply.add(&format!(
+            "(the debugger says so, and evaluates it to {still} as before: it may not have changed)"
+        ));
     }
-    let shown = said.or(after).unwrap_or(value);
-    let shown = line(&shown, LONGEST_VALUE);
-    let reply = Reply::about(&session.id, format!("{name} = {shown}"));
     Ok(reply.with(json!({"name": name, "value": shown})))
 }
 
