@@ -41,7 +41,7 @@ pub async fn set_variable(door: &Door, arguments: Arguments) -> Result<Reply, Fa
         Ok(body) => Some(model::text(&body["result"])),
         Err(_) if holder.is_some() => None,
         Err(failure) => {
-            return Err(Failure::new(format!("there is no `{name}` to be changed: {}", failure.what))
+            return Err(Failure::new(format!("{name} was not found: {}", failure.what))
                 .next("debugger_inspect with what=variables lists them; debugger_evaluate with context=repl can make new ones."));
         }
     };
