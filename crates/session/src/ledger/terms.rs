@@ -255,6 +255,25 @@ mod tests {
     }
 
     #[test]
+    fn a_hit_count_is_read_wrongly_by_its_operator_or_beside_a_condition() {
+        let terms = |condition: Option<&str>, hits: &str| Terms {
+            condition: condition.map(str::to_owned),
+            hits: Some(hits.to_owned()),
+            log: None,
+        };
+        for (terms, has_operator, is_beside) in [
+            (terms(None, " 3 "), false, false),
+            (terms(None, ">=3"), true, false),
+            (terms(Some("n > 1"), "3"), false, true),
+            (terms(Some("n > 1"), "%2"), true, true),
+            (Terms { condition: Some("n > 1".to_owned()), ..Terms::default() }, false, false),
+        ] {
+            assert_eq!(terms.has_any(&[Term::HitOperator]), has_operator, "{terms:?}");
+            assert_eq!(terms.has_any(&[Term::HitBesideCondition]), is_beside, "{terms:?}");
+        }
+    }
+
+    #[test]
     fn a_text_is_logged_without_its_quotes() {
         assert_eq!(["'a'", "\"a\"", "a", "'", "\"a'"].map(unquoted), ["a", "a", "a", "'", "\"a'"]);
     }
