@@ -2,6 +2,7 @@
 
 mod answers;
 mod beginnings;
+mod given_up;
 mod hub;
 mod lives;
 mod orders;

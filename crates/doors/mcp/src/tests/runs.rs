@@ -1,12 +1,14 @@
 //! One run behind another, and whose turn it is to begin one, in orders that real debuggers keep too rarely to be waited
 //! for.
 
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::hub::{A_WHILE, Engine, LONG, MadeUp, call, said, until, word};
+use crate::door::Door;
 use crate::session::seen::Seen;
 use crate::telling::reply::State;
 
@@ -63,6 +65,15 @@ async fn what_went_on_with_a_request_that_it_crossed_stands_no_more_and_is_told_
     assert_eq!(standing, [Some(3)]);
 }
 
+/// A door in whose session every call of `main` is captured.
+async fn capturing(hub: MadeUp) -> Arc<Door> {
+    let door = hub.door();
+    let breakpoints = json!([{"function": "main", "capture": ["n"]}]);
+    let arguments = json!({"program": "/bin/made-up", "breakpoints": breakpoints, "wait_ms": 0});
+    call(&door, "debugger_start", arguments).await;
+    door
+}
+
 #[tokio::test]
 async fn whoever_has_captured_is_asked_for_nothing_until_another_leaves() {
     let (passes, passed) = channel();
@@ -88,10 +99,7 @@ async fn whoever_has_captured_is_asked_for_nothing_until_another_leaves() {
         engine.answer(&goes_on);
         engine.rest();
     });
-    let door = hub.door();
-    let breakpoints = json!([{"function": "main", "capture": ["n"]}]);
-    let arguments = json!({"program": "/bin/made-up", "breakpoints": breakpoints, "wait_ms": 0});
-    call(&door, "debugger_start", arguments).await;
+    let door = capturing(hub).await;
     said(passed).await;
     until(&door, |seen| seen.threads.judging.is_empty()).await;
     assert_eq!(door.find("a").unwrap().seen().state(), State::Running);
@@ -126,10 +134,7 @@ async fn a_process_goes_on_from_its_captures_although_another_waits_for_its_turn
         engine.answer(&goes_on);
         engine.rest();
     });
-    let door = hub.door();
-    let breakpoints = json!([{"function": "main", "capture": ["n"]}]);
-    let arguments = json!({"program": "/bin/made-up", "breakpoints": breakpoints, "wait_ms": 0});
-    call(&door, "debugger_start", arguments).await;
+    let door = capturing(hub).await;
     assert_eq!(said(passed).await, 2);
     assert_eq!(door.find("a").unwrap().seen().state(), State::Running, "nobody is told of the first");
     looks();
