@@ -160,6 +160,8 @@ fn note(seen: &mut Seen, secrets: &Secrets, name: &str, mut body: Value) {
             Some("telemetry") => {}
             // The debugger's own, about what is told anyway.
             Some("console") if body["output"].as_str().is_some_and(is_noise) => {}
+            // The program's own comes before its end. lldb crashes now and then when it is ended, and says so at length.
+            Some("stderr") if seen.life.was_ended_by_agent() => {}
             category => {
                 let text = body["output"].as_str().unwrap_or_default();
                 if category == Some("console") && seen.life.is_starting() {
@@ -211,6 +213,22 @@ fn note(seen: &mut Seen, secrets: &Secrets, name: &str, mut body: Value) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_a_debugger_says_of_its_own_end_is_not_the_programs() {
+        let (watched, _judged) = Watched::new(&Secrets::shown());
+        let said = |category: &str| {
+            let body = json!({"category": category, "output": "Stack dump\n"});
+            watched.hear(News::Event { name: "output".to_owned(), body });
+            watched.seen().journal.output.end()
+        };
+        watched.change(|seen| seen.life.leaves());
+        let before = said("stderr");
+        assert!(before > 0);
+        watched.change(Seen::end);
+        assert_eq!(said("stderr"), before);
+        assert!(said("stdout") > before);
+    }
 
     #[test]
     fn how_far_a_build_is_shows_no_secret() {

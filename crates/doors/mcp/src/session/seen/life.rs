@@ -96,6 +96,10 @@ impl Life {
         matches!(self.phase, Phase::Over { end: End::Failed(_), .. })
     }
 
+    pub fn was_ended_by_agent(&self) -> bool {
+        matches!(self.phase, Phase::Over { end: End::ByAgent, .. })
+    }
+
     pub fn has_ended_by_itself(&self) -> bool {
         matches!(self.phase, Phase::Over { end: End::ByItself | End::Unexplained, .. })
     }
