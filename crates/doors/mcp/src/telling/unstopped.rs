@@ -62,9 +62,11 @@ fn headline(seen: &Seen, request: Request) -> String {
             format!("{state} · epoch {epoch} · debugger_wait waits for a stop, debugger_pause makes one")
         }
         Phase::Live(_) | Phase::Leaving => {
-            let stopped = standing(seen.threads.stops().iter());
+            let stops = seen.threads.stops();
+            let stopped = standing(stops.iter());
+            let rest = if stops.iter().any(|stop| stop.all) { "" } else { "; the rest runs" };
             format!(
-                "{state} · epoch {epoch} · stopped: {stopped} · debugger_continue goes on from there, debugger_wait with after_epoch={epoch} waits for another stop"
+                "{state} · epoch {epoch} · stopped: {stopped}{rest} · debugger_continue goes on from there, debugger_wait with after_epoch={epoch} waits for another stop"
             )
         }
     }
