@@ -155,3 +155,20 @@ fn elements_and_fields_are_set_by_every_debugger_of_c() {
         leave(desk, agent);
     }
 }
+
+/// The program is asked for those in the midst, and a list's begin to count anew there.
+#[test]
+fn keys_of_a_large_dictionary_are_its_own_and_elements_of_a_list_are_numbered() {
+    let Some((desk, agent)) = desk(&["debugpy"]) else { return };
+    let text = "users = {10_000 + k: f'user{k}' for k in range(600)}\nnames = list(users.values())\nprint(len(names))\n";
+    let program = write(&desk, "large.py", text);
+    start(&agent, json!({"program": program, "breakpoints": [3]}));
+    let page = |variable: &str| {
+        let arguments = json!({"variable": variable, "start": 300, "count": 2});
+        agent.ok("debugger_inspect", arguments)
+    };
+    says(&page("users"), &["10300: str = 'user300'", "10301: str = 'user301'"]);
+    says(&page("names"), &["300: str = 'user300'", "301: str = 'user301'"]);
+    ended(&go_on(&agent), 0);
+    leave(desk, agent);
+}

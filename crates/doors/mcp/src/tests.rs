@@ -6,5 +6,6 @@ mod given_up;
 mod hub;
 mod lives;
 mod orders;
+mod refusals;
 mod runs;
 mod scripts;
