@@ -14,8 +14,10 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 const HELP: &str = "\
-cargo xtask test [--skip NAME]... [-- ARGUMENTS OF cargo test]
-    Installs what the tests need and is missing, says what it does, and runs every test.
+cargo xtask test [--stage NAME] [--skip NAME]... [-- ARGUMENTS OF cargo nextest run]
+    Installs what the tests need and is missing, says what it does, and runs every test, in stages: each must pass before
+    the next one starts. At the end it lists the slowest tests.
+    --stage NAME  only this stage
     --skip NAME   do without NAME; its tests report themselves as skipped
 
 cargo xtask lint
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "fuzz" => fuzz::fuzz(rest),
         Some((task, [])) if task == "lint" => lint::lint(),
         Some((task, [])) if ["help", "--help", "-h"].contains(&task.as_str()) => {
-            println!("{HELP}\n\n{}", needs::help());
+            println!("{HELP}\n\n{}\n\n{}", test::help(), needs::help());
             Ok(())
         }
         _ => Err(anyhow::anyhow!("no such task: {arguments:?}\n\n{HELP}")),

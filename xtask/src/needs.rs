@@ -4,7 +4,7 @@
 //! adapters folder or, as root, with apt. Never touches what is already there.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -125,6 +125,17 @@ pub fn adapters_folder() -> Result<PathBuf> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let cache = cache.or_else(home).context("neither XDG_CACHE_HOME nor HOME is set: set one of them")?;
     Ok(cache.join("breakroom/adapters"))
+}
+
+/// Installs cargo-nextest, which runs the tests, if it is missing.
+pub fn provide_nextest() -> Result<()> {
+    let mut version = cargo(&["nextest", "--version"]);
+    version.stdout(Stdio::null()).stderr(Stdio::null());
+    if version.status().is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    eprintln!("xtask: cargo-nextest is missing (it runs the tests)");
+    run(&mut cargo(&["install", "--locked", "cargo-nextest"])).context("install cargo-nextest by hand")
 }
 
 /// Installs what is missing and not skipped.
