@@ -234,8 +234,11 @@ fn a_caller_in_another_network_namespace_gets_a_hub_of_its_own() {
 #[test]
 fn a_door_whose_hub_cannot_be_reached_says_why() {
     let rig = Rig::new();
+    // Not even root can make a folder below a file.
+    let file = rig.sandbox.work().join("file");
+    std::fs::write(&file, "").unwrap();
     let mut command = rig.sandbox.command(["dap"]);
-    command.env("XDG_RUNTIME_DIR", "/nonexistent").env("TMPDIR", "/nonexistent");
+    command.env("XDG_RUNTIME_DIR", file.join("run")).env("TMPDIR", file.join("tmp"));
     let output = command.stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("runtime folder"), "{said}");
