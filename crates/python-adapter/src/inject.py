@@ -7,6 +7,7 @@ import sys
 # Files of the project are not taken for modules.
 sys.path[:] = filter(None, sys.path)
 import os
+import shlex
 import subprocess
 
 # Nothing gets out of it: where Python runs it between two instructions of the program, the program would end by it.
@@ -33,6 +34,9 @@ def alone(code):
 
 folder = sys.argv[1]
 sys.argv[:2] = [folder]
+# The gdb that `breakroom doctor --fix gdb` installs lies beside debugpy. gdb 13 cannot call a function in a process on a
+# processor with AMX ("Couldn't write extended state status"), and the interrupted system call of that process then fails.
+own_gdb = [os.path.join(os.path.dirname(os.path.dirname(folder)), "gdb", "bin", name) for name in ("python3", "gdb")]
 sys.path.insert(0, os.path.dirname(folder))
 import debugpy  # noqa: F401
 
@@ -68,6 +72,8 @@ def check_call(command, **more):
         held = "".join("--eval-command='%s' " % order for order in orders)
         later = "$held ? (int)Py_AddPendingCall(&PyRun_SimpleString, %s) : (int)DoAttach(0, " % code
         command = command.replace(attach, held + attach.replace("(int)DoAttach(0, ", later))
+    if command.startswith("gdb ") and all(map(os.path.exists, own_gdb)):
+        command = shlex.join(own_gdb) + command.removeprefix("gdb")
     return run(command, **more)
 
 

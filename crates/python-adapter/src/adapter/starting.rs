@@ -14,6 +14,13 @@ use crate::message::{self, Outcome, Request};
 /// A process that has not come by then does not come.
 pub(super) const SPAWN: Duration = Duration::from_secs(60);
 
+/// A text that a failed attach prints, and what to do about it.
+const KNOWN_FAILURES: [(&str, &str); 1] = [(
+    "Couldn't write extended state status",
+    "this gdb cannot call functions in a process on this processor: install one that can with \
+     `breakroom doctor --fix gdb`",
+)];
+
 impl Adapter {
     /// Whether this session may begin now; otherwise the request is refused.
     pub(super) fn may_start(&mut self, id: SessionId, request: &Request) -> bool {
@@ -156,10 +163,9 @@ impl Adapter {
         if let Some(Word::Failed(said)) = session.injector.as_mut().and_then(|injector| injector.read()) {
             session.say_output("stderr", "Attach to PID failed.\n\n");
             session.say_output("stderr", &said);
-            self.fail_start(
-                id,
-                "the debugger could not get into the process; what was said about it is in the output",
-            );
+            let known = KNOWN_FAILURES.iter().find(|(sign, _)| said.contains(sign));
+            let advice = known.map_or("what was said about it is in the output", |(_, advice)| advice);
+            self.fail_start(id, &format!("the debugger could not get into the process; {advice}"));
         }
     }
 
