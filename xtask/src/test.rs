@@ -64,7 +64,10 @@ impl Options {
 
 fn stage(name: &str) -> Result<&'static Stage> {
     let names = || STAGES.map(|stage| stage.name).join(", ");
-    STAGES.iter().find(|stage| stage.name == name).with_context(|| format!("no stage {name}; use {}", names()))
+    STAGES
+        .iter()
+        .find(|stage| stage.name == name)
+        .with_context(|| format!("no stage {name}; use {}", names()))
 }
 
 /// For `--help`.
@@ -120,7 +123,9 @@ fn read_durations(profile: &str) -> Result<Vec<(Duration, String)>> {
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let report = Report::deserialize_from_str(&text).with_context(|| format!("{}", path.display()))?;
     let cases = report.test_suites.iter().flat_map(|suite| {
-        suite.test_cases.iter().map(|case| (case.time.unwrap_or_default(), format!("{} {}", suite.name.as_str(), case.name.as_str())))
+        suite.test_cases.iter().map(|case| {
+            (case.time.unwrap_or_default(), format!("{} {}", suite.name.as_str(), case.name.as_str()))
+        })
     });
     Ok(cases.collect())
 }
