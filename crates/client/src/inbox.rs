@@ -63,12 +63,13 @@ impl Inbox {
         Ok(())
     }
 
-    pub fn send_typed_apart(&self, typed: Typed) -> Result<(), Closed> {
+    /// All of it can be taken as soon as any of it can.
+    pub fn send_typed_apart(&self, typed: Vec<Typed>) -> Result<(), Closed> {
         let mut state = self.state();
         if state.is_closed {
             return Err(Closed);
         }
-        state.typed.push_back(typed);
+        state.typed.extend(typed);
         self.0.changed.notify_all();
         Ok(())
     }

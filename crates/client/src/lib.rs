@@ -201,10 +201,11 @@ impl Client {
     }
 
     /// As [`listen_to`](Self::listen_to), for a door that takes commands before what happened earlier: they are
-    /// [`typed`](Self::typed) and do not happen.
+    /// [`typed`](Self::typed) and do not happen. A wish for a line gets all lines that one read of the input brought, at once,
+    /// so that commands that were sent together are known together.
     pub fn listen_apart(&mut self, input: impl BufRead + Send + 'static) {
         let inbox = self.inbox.clone();
-        self.wish = Some(lines::start(input, move |typed| inbox.send_typed_apart(typed).is_ok()));
+        self.wish = Some(lines::start_together(input, move |typed| inbox.send_typed_apart(typed).is_ok()));
     }
 
     /// What was typed, if it is kept apart and has come.

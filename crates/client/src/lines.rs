@@ -15,12 +15,31 @@ pub(super) fn start(
     mut input: impl BufRead + Send + 'static,
     tell: impl Fn(Typed) -> bool + Send + 'static,
 ) -> Sender<Wanted> {
+    serve(move || {
+        let typed = read(&mut input).0;
+        let is_last = matches!(typed, Typed::End | Typed::Broken { .. });
+        tell(typed) && !is_last
+    })
+}
+
+/// As [`start`], but each wish gets all lines that the same read of the input brought, and `tell` gets them together.
+pub(super) fn start_together(
+    mut input: impl BufRead + Send + 'static,
+    tell: impl Fn(Vec<Typed>) -> bool + Send + 'static,
+) -> Sender<Wanted> {
+    serve(move || {
+        let together = read_together(&mut input);
+        let is_last = matches!(together.last(), Some(Typed::End | Typed::Broken { .. }));
+        tell(together) && !is_last
+    })
+}
+
+/// Calls this once for each wish until it returns false.
+fn serve(mut read: impl FnMut() -> bool + Send + 'static) -> Sender<Wanted> {
     let (wish, wishes) = mpsc::channel();
     std::thread::spawn(move || {
         for Wanted in wishes {
-            let typed = read(&mut input);
-            let is_last = matches!(typed, Typed::End | Typed::Broken { .. });
-            if !tell(typed) || is_last {
+            if !read() {
                 return;
             }
         }
@@ -28,19 +47,41 @@ pub(super) fn start(
     wish
 }
 
+fn read_together(input: &mut impl BufRead) -> Vec<Typed> {
+    let mut together = Vec::new();
+    loop {
+        let (typed, next) = read(input);
+        together.push(typed);
+        if next == Next::Unknown {
+            return together;
+        }
+    }
+}
+
+/// Whether the line after this one was read along with it.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Buffered,
+    Unknown,
+}
+
 /// One line. Of one that is too long nothing is kept, so that it cannot fill the memory.
-fn read(input: &mut impl BufRead) -> Typed {
+fn read(input: &mut impl BufRead) -> (Typed, Next) {
     let mut line = Vec::new();
     let mut length = 0_usize;
     loop {
         let piece = match input.fill_buf() {
             Ok(piece) => piece,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Typed::Broken { reason: error.to_string() },
+            Err(error) => return (Typed::Broken { reason: error.to_string() }, Next::Unknown),
         };
         let (taken, is_whole) = match piece.iter().position(|byte| *byte == b'\n') {
             Some(end) => (end + 1, true),
             None => (piece.len(), piece.is_empty()),
+        };
+        let next = match piece[taken..].contains(&b'\n') {
+            true => Next::Buffered,
+            false => Next::Unknown,
         };
         length += taken;
         if length <= LONGEST_LINE {
@@ -50,11 +91,12 @@ fn read(input: &mut impl BufRead) -> Typed {
         }
         input.consume(taken);
         if is_whole {
-            return match length {
+            let typed = match length {
                 0 => Typed::End,
                 _ if length > LONGEST_LINE => Typed::TooLong,
                 _ => Typed::Line(line),
             };
+            return (typed, next);
         }
     }
 }
@@ -67,9 +109,19 @@ mod tests {
     fn a_line_that_is_too_long_costs_only_itself() {
         let text = [vec![b'x'; LONGEST_LINE + 1], b"\nshort\nlast".to_vec()].concat();
         let mut input = std::io::BufReader::with_capacity(7, &text[..]);
-        assert_eq!(read(&mut input), Typed::TooLong);
-        assert_eq!(read(&mut input), Typed::Line(b"short\n".to_vec()));
-        assert_eq!(read(&mut input), Typed::Line(b"last".to_vec()));
-        assert_eq!(read(&mut input), Typed::End);
+        assert_eq!(read(&mut input).0, Typed::TooLong);
+        assert_eq!(read(&mut input).0, Typed::Line(b"short\n".to_vec()));
+        assert_eq!(read(&mut input).0, Typed::Line(b"last".to_vec()));
+        assert_eq!(read(&mut input).0, Typed::End);
+    }
+
+    #[test]
+    fn lines_that_came_together_are_told_together() {
+        let line = |text: &str| Typed::Line(text.as_bytes().to_vec());
+        let text = "one\ntwo\nhalf of three\n";
+        let mut input = std::io::BufReader::with_capacity(12, text.as_bytes());
+        assert_eq!(read_together(&mut input), [line("one\n"), line("two\n")]);
+        assert_eq!(read_together(&mut input), [line("half of three\n")]);
+        assert_eq!(read_together(&mut input), [Typed::End]);
     }
 }

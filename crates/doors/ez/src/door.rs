@@ -1,7 +1,8 @@
 //! One IDE's session from its first line to its last: what is known, and what a command means in it.
 //!
 //! A command meets at least the state that its sender was told of, and never waits behind what a program prints. While a
-//! step is under way, what needs a stopped program waits for it.
+//! step is under way, what needs a stopped program waits for it. What was read before `start` or `continue` was answered
+//! waits for the next stop.
 
 use std::io::{BufRead, Write};
 
@@ -106,25 +107,31 @@ impl Door {
     }
 
     fn next_command(&mut self) -> Option<Said> {
-        let (stepping, evaluating) = match &self.state {
-            State::Live(live) => (live.run.is_brief(), live.evaluations.are_under_way()),
-            State::Fresh | State::Initialized(_) | State::Launching => (false, false),
+        let (stepping, running, evaluating) = match &self.state {
+            State::Live(live) => {
+                let is_running = matches!(live.run, Run::Running);
+                (live.run.is_brief(), is_running, live.evaluations.are_under_way())
+            }
+            State::Fresh | State::Initialized(_) | State::Launching => (false, false, false),
         };
         let is_behind = self.link.is_behind();
-        let may = |said: &Said| match said {
-            _ if is_behind || evaluating => false,
-            Said::Command(known, _) => {
-                !(stepping && matches!(known.when, When::Stopped | When::StartOrStopped))
-            }
-            Said::Nonsense { .. } => true,
+        let needs_stop = |said: &Said| {
+            matches!(said, Said::Command(known, _)
+                if matches!(known.when, When::Stopped | When::StartOrStopped))
         };
+        let may_of_held =
+            |said: &Said| !(is_behind || evaluating || ((stepping || running) && needs_stop(said)));
+        // Those that are held come first, unless the stop that they wait for may never come.
+        let waits_its_turn = self.link.is_holding() && !running;
+        let may =
+            |said: &Said| !(is_behind || evaluating || waits_its_turn || (stepping && needs_stop(said)));
         // Whoever does not read what it is told gets no more to read, but may end that.
         let may_overtake = |said: &Said| match said {
             Said::Command(_, Command::Pause { .. } | Command::Terminate) => true,
             Said::Command(known, _) => known.urgent && !is_behind,
             Said::Nonsense { .. } => false,
         };
-        self.link.next(may, may_overtake)
+        self.link.next(may_of_held, may, may_overtake)
     }
 
     /// Nothing happens any more unless somebody asks for it.

@@ -27,6 +27,8 @@ const MOST_WAITING: usize = 1000;
 pub struct Link {
     pub client: Client,
     out: Out,
+    /// Commands that were read before the last `start` or `continue` was answered. They come before the others.
+    held: VecDeque<Said>,
     queue: VecDeque<Said>,
     input: Input,
     /// When `terminate` was heard.
@@ -45,7 +47,14 @@ impl Link {
         let mut client = Client::unconnected();
         client.listen_apart(input);
         let out = Out::new(output, client.waker());
-        Link { client, out, queue: VecDeque::new(), input: Input::Idle, terminate: None }
+        Link {
+            client,
+            out,
+            held: VecDeque::new(),
+            queue: VecDeque::new(),
+            input: Input::Idle,
+            terminate: None,
+        }
     }
 
     /// Calls this in a thread of its own, to learn that nobody reads any more when it returns.
@@ -94,7 +103,7 @@ impl Link {
         while let Some(typed) = self.client.typed() {
             self.note(typed);
         }
-        if self.input == Input::Idle && self.queue.len() < MOST_WAITING {
+        if self.input == Input::Idle && self.held.len() + self.queue.len() < MOST_WAITING {
             self.client.want_line();
             self.input = Input::Asked;
         }
@@ -119,27 +128,35 @@ impl Link {
         self.queue.push_back(said);
     }
 
-    /// What is to be done next: the first one if it may, else the first that may overtake it.
+    /// What was read by now waits for the next stop if it needs one. What is read later does not.
+    pub fn hold(&mut self) {
+        self.held.append(&mut self.queue);
+    }
+
+    /// What is to be done next: of those that are held the first one if it may, else the first that may overtake it; then
+    /// the same of the others.
     pub fn next(
         &mut self,
+        may_of_held: impl Fn(&Said) -> bool,
         may: impl Fn(&Said) -> bool,
         may_overtake: impl Fn(&Said) -> bool,
     ) -> Option<Said> {
-        if self.queue.front().is_some_and(may) {
-            return self.queue.pop_front();
-        }
-        let at = self.queue.iter().position(may_overtake)?;
-        self.queue.remove(at)
+        take(&mut self.held, may_of_held, &may_overtake).or_else(|| take(&mut self.queue, may, &may_overtake))
+    }
+
+    pub fn is_holding(&self) -> bool {
+        !self.held.is_empty()
     }
 
     /// Nothing was said that is not done, and nothing will be.
     pub fn is_done(&self) -> bool {
-        self.queue.is_empty() && self.input == Input::Closed
+        self.held.is_empty() && self.queue.is_empty() && self.input == Input::Closed
     }
 
     /// What still waits will not be done.
     pub fn refuse_the_rest(&mut self, why: &str) -> Result<(), Failure> {
-        for said in std::mem::take(&mut self.queue) {
+        self.hold();
+        for said in std::mem::take(&mut self.held) {
             match said {
                 Said::Command(_, Command::Terminate) => {}
                 Said::Command(known, _) => self.refuse(known, why)?,
@@ -245,6 +262,18 @@ impl Link {
     pub fn say_goodbye(&mut self, patience: Duration) {
         self.disconnect(json!({"restart": false}), patience);
     }
+}
+
+fn take(
+    queue: &mut VecDeque<Said>,
+    may: impl Fn(&Said) -> bool,
+    may_overtake: impl Fn(&Said) -> bool,
+) -> Option<Said> {
+    if queue.front().is_some_and(may) {
+        return queue.pop_front();
+    }
+    let at = queue.iter().position(may_overtake)?;
+    queue.remove(at)
 }
 
 /// Output that says nothing but what was printed.

@@ -213,6 +213,9 @@ impl Live {
                 return Err(failure);
             }
         };
+        if matches!(self.run, Run::Running) {
+            link.hold();
+        }
         self.pause = PauseAsked::No;
         // Absent means that all threads run again, and then their stops are over too.
         if body["allThreadsContinued"] != Value::Bool(false) {

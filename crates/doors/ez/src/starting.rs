@@ -76,6 +76,7 @@ impl Door {
             Err(Failure::Refused(why)) => return self.fail_to_start(&mut plan, &why),
             Err(failure) => return Err(failure),
         };
+        self.link.hold();
         self.link.say(Event::new("started"))?;
         for complaint in complaints {
             self.link.say(complaint)?;

@@ -100,8 +100,7 @@ fn a_launch_that_fails_without_a_word_is_told_with_its_reason() {
     });
     ide.sends("initialize", json!({}));
     ide.hears("initialized");
-    ide.sends("start", json!({}));
-    ide.sends("getStackTrace", json!({}));
+    ide.sends_at_once(&[("start", json!({})), ("getStackTrace", json!({}))]);
     assert_eq!(ide.hears("error"), json!({"message": "no such interpreter", "command": "start"}));
     let waiting = ide.hears("error");
     assert_eq!(waiting["command"], "getStackTrace");

@@ -105,6 +105,14 @@ impl Ide {
         self.types(&json!({"type": "command", "command": command, "params": params}).to_string());
     }
 
+    /// All of them in one write.
+    pub fn sends_at_once(&mut self, commands: &[(&str, Value)]) {
+        let line = |(command, params): &(&str, Value)| {
+            json!({"type": "command", "command": command, "params": params}).to_string()
+        };
+        self.types(&commands.iter().map(line).collect::<Vec<_>>().join("\n"));
+    }
+
     pub fn types(&mut self, line: &str) {
         self.keys.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
@@ -127,6 +135,17 @@ impl Ide {
         let mut message: Value = serde_json::from_str(&line).unwrap();
         assert!(message["type"] == "event" && message["event"] == event, "{event} is due, and not {line}");
         message["data"].take()
+    }
+
+    /// The next events, which must be these in any order.
+    pub fn hears_all(&mut self, events: &[&str]) {
+        let mut due = events.to_vec();
+        while !due.is_empty() {
+            let line = self.line();
+            let message: Value = serde_json::from_str(&line).unwrap();
+            let at = due.iter().position(|event| message["event"] == *event);
+            due.remove(at.unwrap_or_else(|| panic!("{due:?} are due, and not {line}")));
+        }
     }
 
     /// The session is over, and nothing more was said.

@@ -198,6 +198,65 @@ fn commands_wait_for_a_step_and_others_overtake_them() {
 }
 
 #[test]
+fn commands_that_came_with_the_start_wait_for_the_first_stop() {
+    let mut ide = Ide::open(|command, _| match command {
+        "configurationDone" => Some(vec![Say::Answer(Value::Null), Say::AnswerTo("launch", Value::Null)]),
+        _ => None,
+    });
+    let spot = json!({"file": "t.ez", "line": 2});
+    ide.sends_at_once(&[
+        ("initialize", json!({})),
+        ("setBreakpoint", spot),
+        ("start", json!({})),
+        ("getVariables", json!({})),
+        ("continue", json!({})),
+        ("getStackTrace", json!({})),
+    ]);
+    for event in ["initialized", "breakpointSet", "started"] {
+        ide.hears(event);
+    }
+    // A command that comes later finds a program that runs.
+    ide.sends("stepOver", json!({}));
+    assert_eq!(ide.hears("error")["message"], "Cannot step: program is running");
+    ide.voice.tell(&[("stopped", json!({"reason": "breakpoint", "threadId": 1}))]);
+    ide.hears("stopped");
+    ide.hears("variables");
+    ide.hears("output");
+    // There is no other stop that it could wait for.
+    let refusal = json!({"message": "Cannot get stack trace: program has ended", "command": "getStackTrace"});
+    assert_eq!(ide.hears("error"), refusal);
+    assert_eq!(ide.hears("exited"), json!({"exitCode": 7}));
+    assert_eq!(ide.ends().code, 7);
+}
+
+#[test]
+fn commands_that_came_with_a_continue_wait_for_the_next_stop() {
+    let mut ide = Ide::stopped(|command, _| match command {
+        "continue" => Some(vec![Say::Answer(Value::Null), output("stdout", "still running")]),
+        _ => None,
+    });
+    let spot = json!({"file": "t.ez", "line": 9});
+    ide.sends_at_once(&[
+        ("continue", json!({})),
+        ("getVariables", json!({})),
+        ("getThreads", json!({})),
+        ("setBreakpoint", spot.clone()),
+        ("clearBreakpoint", spot),
+    ]);
+    // What never waits overtakes the others, which keep their order.
+    ide.hears_all(&["output", "breakpointSet", "breakpointCleared"]);
+    ide.sends("getThreads", json!({}));
+    ide.hears("threads");
+    ide.voice.tell(&[("stopped", json!({"reason": "step", "threadId": 1}))]);
+    for event in ["stopped", "variables", "threads"] {
+        ide.hears(event);
+    }
+    ide.sends("terminate", json!({}));
+    ide.hears("terminated");
+    ide.ends();
+}
+
+#[test]
 fn only_what_changed_in_the_frame_is_told_after_a_step() {
     let mut steps = 0;
     let mut ide = Ide::stopped(move |command, _| match command {
