@@ -150,10 +150,10 @@ fn surroundings(launch: &Launch) -> Result<Surroundings, String> {
     Ok(surroundings)
 }
 
-/// Of several errors each goes to the client with its place, and the failure names the first. One is told by that alone.
+/// Each error goes to the client with its place, and the failure names the first.
 fn refuse(channel: &Channel, program: &Path, broken: &Broken) -> String {
     let errors: Vec<&Diagnostic> = broken.diagnostics.errors().collect();
-    for error in errors.iter().filter(|_| errors.len() > 1) {
+    for error in &errors {
         tell(channel, "important", &broken.sources, error);
     }
     let Some(first) = errors.first() else { return format!("{} cannot be loaded", program.display()) };

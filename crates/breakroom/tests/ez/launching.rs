@@ -118,13 +118,16 @@ fn every_mistake_in_a_program_is_told_with_its_place() {
 }
 
 #[test]
-fn a_mistake_that_is_the_only_one_is_told_once() {
+fn a_mistake_that_is_the_only_one_is_told_with_its_place_too() {
     let mut engine = Engine::new("do main() {\n    nobody()\n}\n");
     let launch = engine.client.request("launch", json!({"program": engine.program}));
     let answer = engine.client.failure(launch);
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("main.ez:2:5: ") && message.contains("nobody"), "{message}");
-    assert_eq!(engine.client.timeline().output(), "");
+    let timeline = engine.client.timeline();
+    let told: Vec<&Value> = timeline.events("output").collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["line"], &told[0]["column"]), (&json!(2), &json!(5)));
     std::fs::write(&engine.program, "do main() {\n}\n").unwrap();
     engine.launch(json!({}));
     engine.begin();
