@@ -142,6 +142,11 @@ pub fn children(value: &Value) -> Option<VariablesReference> {
     integer(&value["variablesReference"]).filter(|reference| *reference > 0).map(VariablesReference)
 }
 
+/// Whether an `output` says that the program waits for input.
+pub fn waits_for_input(output: &Value) -> bool {
+    output["data"]["waitsForInput"] == Value::Bool(true)
+}
+
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

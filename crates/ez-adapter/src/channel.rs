@@ -25,6 +25,13 @@ impl Channel {
         self.event("output", json!({"category": category, "output": text}));
     }
 
+    /// Marked for clients that show it in their own way, or not at all.
+    pub fn waits_for_input(&self) {
+        let text = "the program waits for a line of input\n";
+        let data = json!({"waitsForInput": true});
+        self.event("output", json!({"category": "console", "output": text, "data": data}));
+    }
+
     pub fn answer(&self, request: &Request, answer: Result<Value, String>) {
         let mut outgoing = self.0.borrow_mut();
         let _ = match answer {

@@ -50,16 +50,26 @@ impl Input {
         self.0.borrow().wanted
     }
 
-    fn line(&self) -> Option<Option<String>> {
+    fn line(&self) -> Line {
         let mut pending = self.0.borrow_mut();
-        let line = match pending.lines.pop_front() {
-            Some(line) => Some(Some(line)),
-            None if pending.closed => Some(None),
-            None => None,
-        };
-        pending.wanted = line.is_none();
-        line
+        let was_wanted = std::mem::take(&mut pending.wanted);
+        match pending.lines.pop_front() {
+            Some(line) => Line::Read(Some(line)),
+            None if pending.closed => Line::Read(None),
+            None => {
+                pending.wanted = true;
+                Line::Awaited { is_news: !was_wanted }
+            }
+        }
     }
+}
+
+enum Line {
+    /// `None` at the end of the input.
+    Read(Option<String>),
+    Awaited {
+        is_news: bool,
+    },
 }
 
 pub struct DebugWorld {
@@ -84,8 +94,11 @@ impl World for DebugWorld {
 
     fn read_line(&mut self) -> Waited<Option<String>> {
         match self.input.line() {
-            Some(line) => Waited::Done(line),
-            None => {
+            Line::Read(line) => Waited::Done(line),
+            Line::Awaited { is_news } => {
+                if is_news {
+                    self.channel.waits_for_input();
+                }
                 self.mailbox.wait_for_mail();
                 Waited::Interrupted
             }

@@ -137,6 +137,27 @@ fn a_program_that_waits_for_input_can_be_paused() {
 }
 
 #[test]
+fn a_program_that_waits_for_input_says_so_once_for_each_line() {
+    let mut engine = running(ASKS);
+    engine.client.output_containing("waits for a line of input");
+    // Looking at it is not another wait.
+    engine.go("pause");
+    engine.stopped("pause");
+    engine.go("continue");
+    engine.client.call("breakroom/input", json!({"text": "ann\n42\n"}));
+    engine.client.event("exited");
+    engine.client.event("terminated");
+    let timeline = engine.client.timeline();
+    let told: Vec<&Value> = timeline.events("output").filter(|body| body["data"].is_object()).collect();
+    let body = json!({
+        "category": "console", "output": "the program waits for a line of input\n",
+        "data": {"waitsForInput": true},
+    });
+    assert_eq!(told, [&body]);
+    engine.leave();
+}
+
+#[test]
 fn input_comes_from_the_client_in_whatever_pieces() {
     let mut engine = running(ASKS);
     engine.client.output_containing("name? ");

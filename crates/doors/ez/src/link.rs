@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
-use breakroom_client::{Client, Error, Event as DebuggerEvent, Happening, Messages, PATIENCE, Typed};
+use breakroom_client::{Client, Error, Event as DebuggerEvent, Happening, Messages, PATIENCE, Typed, model};
 use serde_json::{Value, json};
 
 use crate::command::{Command, Known, Said};
@@ -237,6 +237,8 @@ impl Link {
             None | Some("stdout") => "stdout",
             // There is no third category, and what is important must not be lost.
             Some("stderr" | "important") => "stderr",
+            // The IDE has no place to type, so nothing else explains why nothing happens.
+            Some(_) if model::waits_for_input(body) => "stderr",
             Some(_) => return Ok(()),
         };
         match body["output"].as_str() {

@@ -313,6 +313,10 @@ fn output_is_passed_on_event_by_event_and_what_is_not_for_the_ide_is_not() {
             Say::Answer(Value::Null),
             output("console", "debugger talk"),
             output("telemetry", "more of it"),
+            Say::Event(
+                "output",
+                json!({"category": "console", "output": "it waits\n", "data": {"waitsForInput": true}}),
+            ),
             Say::Event("output", json!({"output": "a"})),
             output("stdout", "b\n"),
             output("stderr", "c"),
@@ -324,7 +328,9 @@ fn output_is_passed_on_event_by_event_and_what_is_not_for_the_ide_is_not() {
     });
     ide.sends("start", json!({}));
     ide.hears("started");
-    for (category, text) in [("stdout", "a"), ("stdout", "b\n"), ("stderr", "c"), ("stderr", "d")] {
+    for (category, text) in
+        [("stderr", "it waits\n"), ("stdout", "a"), ("stdout", "b\n"), ("stderr", "c"), ("stderr", "d")]
+    {
         assert_eq!(ide.hears("output"), json!({"category": category, "text": text}));
     }
     let parts = [ide.hears("output"), ide.hears("output")];

@@ -259,6 +259,8 @@ impl<O: Write> Front<'_, O> {
         match body["category"].as_str().unwrap_or("console") {
             "stdout" | "stderr" => self.screen.program(text),
             "telemetry" => Ok(()),
+            // Whoever types sees what the program asks, and is often quicker than this.
+            _ if model::waits_for_input(body) => Ok(()),
             _ => self.screen.console(&format!("{}{text}", view::origin(body))),
         }
     }

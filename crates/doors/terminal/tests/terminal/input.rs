@@ -15,7 +15,15 @@ fn reads(command: &str, arguments: &Value) -> Option<Vec<Say>> {
         "initialize" => Some(vec![Say::Answer(
             json!({"supportsConfigurationDoneRequest": true, "supportsBreakroomInput": true}),
         )]),
-        "continue" => Some(vec![Say::Answer(Value::Null), output("stdout", "name?\n")]),
+        "continue" => Some(vec![
+            Say::Answer(Value::Null),
+            output("stdout", "name?\n"),
+            // The person sees the question, so this is not shown.
+            Say::Event(
+                "output",
+                json!({"category": "console", "output": "it waits\n", "data": {"waitsForInput": true}}),
+            ),
+        ]),
         "breakroom/input" if arguments["end"] == true => Some(vec![
             Say::Answer(Value::Null),
             output("stdout", "bye\n"),
