@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use breakroom_engines::{Catalog, CatalogError, Context, EditorFolder, Entry};
+use breakroom_engines::{Catalog, CatalogError, Context, EditorFolder, Entry, Outdated};
 use serde_json::{Value, json};
 
 use crate::printing::print;
@@ -42,6 +42,7 @@ enum Outcome {
     Missing {
         reason: String,
         install: Option<String>,
+        outdated: Option<Outdated>,
     },
 }
 
@@ -51,11 +52,12 @@ fn examine<'a>(entry: &'a Entry, context: &Context) -> Finding<'a> {
             Outcome::Found { version: entry.version(&found, context), path: found.path.display().to_string() }
         }
         Err(error) => {
-            let install = match &error {
-                CatalogError::NotInstalled { install, .. } => Some(install.clone()),
-                _ => None,
+            let reason = error.to_string();
+            let (install, outdated) = match error {
+                CatalogError::NotInstalled { install, outdated, .. } => (Some(install), outdated),
+                _ => (None, None),
             };
-            Outcome::Missing { reason: error.to_string(), install }
+            Outcome::Missing { reason, install, outdated }
         }
     };
     Finding { entry, outcome }
@@ -65,7 +67,7 @@ impl Finding<'_> {
     fn to_json(&self) -> Value {
         let (path, version, reason, install) = match &self.outcome {
             Outcome::Found { path, version } => (Some(path), version.as_ref(), None, None),
-            Outcome::Missing { reason, install } => (None, None, Some(reason), install.as_ref()),
+            Outcome::Missing { reason, install, .. } => (None, None, Some(reason), install.as_ref()),
         };
         json!({
             "name": self.entry.name,
@@ -93,14 +95,15 @@ impl Finding<'_> {
                 let version = version.as_deref().unwrap_or("version unknown");
                 format!("{} {name:<14} {version:<12} {path}{languages}\n", mark("ok", "32"))
             }
-            Outcome::Missing { install: Some(install), .. } => {
+            Outcome::Missing { install: Some(install), outdated, .. } => {
+                let problem = outdated.as_ref().map_or("not found".to_owned(), Outdated::to_string);
                 let ways = match self.entry.fix.is_empty() {
                     true => "   install it by hand:".to_owned(),
                     false => format!("   install it with: breakroom doctor --fix {name}\n   or by hand:"),
                 };
-                format!("{} {name:<14} not found{languages}\n{ways} {install}\n", mark("--", "33"))
+                format!("{} {name:<14} {problem}{languages}\n{ways} {install}\n", mark("--", "33"))
             }
-            Outcome::Missing { reason, install: None } => {
+            Outcome::Missing { reason, install: None, .. } => {
                 format!("{} {name:<14} {reason}{languages}\n", mark("--", "33"))
             }
         }

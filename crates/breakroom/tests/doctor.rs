@@ -9,6 +9,7 @@ mod support {
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use breakroom_testkit::write_program;
 use support::editor::{Desk, Hub};
 use support::pty::Person;
 
@@ -187,6 +188,25 @@ fn every_way_to_run_offers_what_is_missing() {
         let said = person.gives_up();
         assert_eq!(said.matches(" is not installed").count(), 1, "{said}");
         assert!(said.trim_end().ends_with("was not installed, so nothing was started"), "{said}");
+    }
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
+fn a_debugger_that_is_too_old_is_listed_with_both_versions() {
+    let shop = Shop::new(MAKES);
+    let bin = shop.desk.sandbox.work().join("bin");
+    write_program(&bin.join("gdb"), "#!/bin/sh\necho 'GNU gdb (Debian 13.1-3) 13.1'\n");
+    write_program(&bin.join("lldb-vscode"), "#!/bin/sh\n");
+    write_program(&bin.join("lldb"), "#!/bin/sh\necho lldb version 14.0.6\n");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let output = shop.command(&["doctor"]).env("PATH", path).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    for (name, problem) in
+        [("gdb", "found 13.1, needs 14 or newer"), ("lldb", "found 14.0.6, needs 18 or newer")]
+    {
+        let line = said.lines().find(|line| line.starts_with(&format!("-- {name} "))).unwrap_or(&said);
+        assert!(line.contains(problem), "{name}: {line}");
     }
     shop.desk.leave(Hub::Private);
 }

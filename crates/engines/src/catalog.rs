@@ -13,6 +13,7 @@ mod from_launch;
 mod name;
 pub mod preload;
 pub mod quirk;
+mod version_query;
 mod versions;
 
 use std::borrow::Cow;

@@ -43,6 +43,8 @@ pub enum CatalogError {
         how: String,
         /// A command.
         install: String,
+        /// What is there, if it is only too old.
+        outdated: Option<Outdated>,
     },
     #[error(
         "none of the debuggers that could be used is installed. Install one of them, for example with `breakroom doctor --fix {first}`:\n{choices}"
@@ -52,6 +54,21 @@ pub enum CatalogError {
     Launch { name: String, problem: String },
     #[error("the adapter \"{name}\" comes from {}, which you have not trusted: read it, then run `breakroom trust`.", path.display())]
     Untrusted { name: String, path: PathBuf },
+}
+
+/// A program of an adapter that is older than the adapter has to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outdated {
+    pub path: PathBuf,
+    pub version: String,
+    /// The oldest version that is enough.
+    pub needed: String,
+}
+
+impl fmt::Display for Outdated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "found {}, needs {} or newer ({})", self.version, self.needed, self.path.display())
+    }
 }
 
 /// Why an adapter, or a command in a terminal of ours, did not come up.

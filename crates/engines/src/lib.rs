@@ -31,7 +31,7 @@ pub use catalog::preload::preloaded;
 pub use catalog::quirk::Quirk;
 pub use connect::{Connection, Place, connect, owner_at};
 pub use context::{Context, is_executable};
-pub use error::{CatalogError, ConnectError, StartError, Tail};
+pub use error::{CatalogError, ConnectError, Outdated, StartError, Tail};
 pub use executable::{Ingredient, Maker, may_have_lines, opened};
 pub use guard::handle::{Heard, Supervised};
 pub use guard::process::guard_main;

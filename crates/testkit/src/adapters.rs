@@ -40,8 +40,7 @@ pub fn lldb() -> Option<Command> {
     if skipped("lldb") {
         return None;
     }
-    let numbered =
-        (14..=30).rev().flat_map(|version| [format!("lldb-dap-{version}"), format!("lldb-vscode-{version}")]);
+    let numbered = (18..=30).rev().map(|version| format!("lldb-dap-{version}"));
     let names = ["lldb-dap".to_owned()].into_iter().chain(numbered);
     let found = names.filter_map(|name| on_path(&name)).next();
     Some(Command::new(found.expect("no lldb-dap on the PATH: run `cargo xtask test` once")))

@@ -166,6 +166,9 @@ fn first_installed<'a>(
         return missing.pop().map(|(_, error)| error).or(refused).map(Err);
     }
     let choice = |(entry, error): &(&Entry, CatalogError)| match error {
+        CatalogError::NotInstalled { install, outdated: Some(outdated), .. } => {
+            format!("  {}: {outdated}: {install}", entry.name)
+        }
         CatalogError::NotInstalled { install, .. } => format!("  {}: {install}", entry.name),
         other => format!("  {}: {other}", entry.name),
     };
@@ -387,7 +390,7 @@ mod tests {
         assert!(for_type(&context, "gdb").contains("doctor --fix gdb`"), "it is too old");
         write_program(&bin.join("gdb"), "#!/bin/sh\n[ $1 = --version ] && echo GNU gdb 14.1\nexit 0\n");
         assert_eq!(for_type(&context, "cppdbg"), "gdb");
-        write_program(&bin.join("lldb-vscode-14"), "#!/bin/sh\n");
+        write_program(&bin.join("lldb-dap-19"), "#!/bin/sh\n");
         assert_eq!((for_file(&context), for_type(&context, "lldb")), ("lldb".into(), "lldb".into()));
     }
 

@@ -1,4 +1,4 @@
-//! Looking for an installed adapter, and asking it for its version.
+//! Looking for an installed adapter.
 //!
 //! The adapters folder comes first, so that what we installed and tested wins over what happens to be in PATH.
 //! Nothing is installed here.
@@ -11,7 +11,7 @@ use super::entry::{ArgsWhen, COMPANION, Candidate, Entry, Origin, SCRIPT, Versio
 use super::fix::Fix;
 use super::from_launch::{self, depends_on_launch};
 use super::name::name_matches;
-use super::versions::{self, matching_programs, version_in};
+use super::versions::{self, matching_programs};
 use crate::context::{Context, is_executable};
 use crate::error::CatalogError;
 use crate::folders;
@@ -48,12 +48,14 @@ impl Entry {
         self.find.iter().find_map(|candidate| candidate.locate(context, &adapters)).ok_or_else(|| {
             let looked_for = self.find.iter().map(Candidate::describe).collect::<Vec<_>>().join("; ");
             let lacking = self.find.iter().find_map(|candidate| candidate.lacks_only(context, &adapters));
-            let (problem, install) = match lacking {
-                Some(programs) => (
+            let outdated = self.find.iter().find_map(|candidate| candidate.outdated(context, &adapters));
+            let (problem, install) = match (&outdated, lacking) {
+                (Some(outdated), _) => (format!("is too old: {outdated}"), self.install_command(&adapters)),
+                (None, Some(programs)) => (
                     format!("runs with {programs}, which is not in PATH"),
                     self.install_programs().unwrap_or_else(|| self.install_command(&adapters)),
                 ),
-                None => {
+                (None, None) => {
                     (format!("is not installed (looked for {looked_for})"), self.install_command(&adapters))
                 }
             };
@@ -61,7 +63,7 @@ impl Entry {
                 true => "by hand".to_owned(),
                 false => format!("with `breakroom doctor --fix {}`, or by hand", self.name),
             };
-            CatalogError::NotInstalled { name: self.name.clone(), problem, how, install }
+            CatalogError::NotInstalled { name: self.name.clone(), problem, how, install, outdated }
         })
     }
 
@@ -147,24 +149,6 @@ impl Found {
     }
 }
 
-impl VersionQuery {
-    fn ask(&self, adapter: &Path, context: &Context) -> Option<String> {
-        if let Some(file) = &self.file {
-            let text = std::fs::read(folders::adapters_dir(context).ok()?.join(file)).ok()?;
-            let said: Value = serde_json::from_slice(&text).ok()?;
-            return version_in(said.get("version")?.as_str()?);
-        }
-        let program = match (&self.beside, &self.of) {
-            // The name in PATH is often a link into the folder where both programs are.
-            (Some(name), _) => adapter.canonicalize().ok()?.with_file_name(name),
-            (None, Some(names)) => either(names, context)?,
-            (None, None) => adapter.to_path_buf(),
-        };
-        let answer = probe::remembered(&program, &self.args, context)?;
-        version_in(&answer.stdout).or_else(|| version_in(&answer.stderr))
-    }
-}
-
 impl Candidate {
     fn locate(&self, context: &Context, adapters: &Path) -> Option<Found> {
         let needed = self.needs.as_ref().map(|path| adapters.join(path));
@@ -175,19 +159,7 @@ impl Candidate {
             self.needs_programs.iter().map(|names| either(names, context)).collect();
         // We may be called by that name ourselves, and are not what is looked for.
         let started = started.filter(|started| !started.iter().any(|program| is_this_program(program)))?;
-        let in_adapters =
-            || self.programs.iter().find_map(|name| matching_programs(&[adapters.join("bin")], name));
-        let in_path = || {
-            self.programs.iter().find_map(|name| match name.as_str() {
-                OURSELVES => this_program(),
-                name if name.contains(versions::ANY) => matching_programs(&context.path(), name),
-                name => match name.strip_prefix(IN_ADAPTERS) {
-                    Some(inside) => Some(adapters.join(inside)).filter(|path| is_executable(path)),
-                    None => context.which(&from_home(name, context)),
-                },
-            })
-        };
-        let program = in_adapters().or_else(in_path)?;
+        let program = self.program(context, adapters)?;
         let checked = started.first().unwrap_or(&program);
         if !self.check.is_empty() && !probe::remembered(checked, &self.check, context)?.succeeded {
             return None;
@@ -222,6 +194,23 @@ impl Candidate {
         })
     }
 
+    /// The first of its programs that exists.
+    pub(super) fn program(&self, context: &Context, adapters: &Path) -> Option<PathBuf> {
+        let in_adapters =
+            || self.programs.iter().find_map(|name| matching_programs(&[adapters.join("bin")], name));
+        let in_path = || {
+            self.programs.iter().find_map(|name| match name.as_str() {
+                OURSELVES => this_program(),
+                name if name.contains(versions::ANY) => matching_programs(&context.path(), name),
+                name => match name.strip_prefix(IN_ADAPTERS) {
+                    Some(inside) => Some(adapters.join(inside)).filter(|path| is_executable(path)),
+                    None => context.which(&from_home(name, context)),
+                },
+            })
+        };
+        in_adapters().or_else(in_path)
+    }
+
     /// The programs one of which it would run with, if its own file is there and none of them is.
     fn lacks_only(&self, context: &Context, adapters: &Path) -> Option<String> {
         let is_there = self.needs.as_ref().is_some_and(|path| adapters.join(path).exists());
@@ -254,7 +243,7 @@ impl Candidate {
 }
 
 /// The first of `A|B` that is in PATH.
-fn either(names: &str, context: &Context) -> Option<PathBuf> {
+pub(super) fn either(names: &str, context: &Context) -> Option<PathBuf> {
     names.split('|').find_map(|name| context.which(name))
 }
 
