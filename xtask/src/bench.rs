@@ -5,6 +5,7 @@
 //! because a machine is slow.
 
 mod adapters;
+mod breakpoints;
 mod client;
 mod ez;
 mod figure;
@@ -46,13 +47,14 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 10] = [
+const GROUPS: [(&str, Measure); 11] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
     ("idle", idle::measure),
     ("start", start::measure),
     ("shared", shared::measure),
+    ("breakpoints", breakpoints::measure),
     ("ez", ez::measure),
     ("python", python::measure),
     ("adapters", adapters::measure),
