@@ -10,8 +10,10 @@ pub(crate) struct Known {
     name: &'static str,
     pub kind: Kind,
     lane: Lane,
-    /// What others are told that a client did who sent it. An observer may do none of these.
+    /// What others are told that a client did who sent it.
     pub deed: Option<&'static str>,
+    /// Whether an observer may send it: it changes neither the program nor where it stops, and runs no code of it.
+    pub observers: bool,
     /// Whether `line`, `column` and `source` in it, or in its answer, mean places in a file.
     pub places: bool,
     /// What an engine claims that knows it. Without this every engine does.
@@ -44,7 +46,7 @@ pub(crate) enum Pace {
     Step,
 }
 
-const COMMANDS: [Known; 44] = [
+const COMMANDS: [Known; 50] = [
     known("continue", Kind::Resumes(Pace::Free)).deed("resumed"),
     known("reverseContinue", Kind::Resumes(Pace::Free)).deed("resumed").needs("supportsStepBack"),
     known("next", Kind::Resumes(Pace::Step)).deed("stepped"),
@@ -53,11 +55,11 @@ const COMMANDS: [Known; 44] = [
     known("stepBack", Kind::Resumes(Pace::Step)).deed("stepped").needs("supportsStepBack"),
     known("goto", Kind::Resumes(Pace::Step)).deed("moved").needs("supportsGotoTargetsRequest"),
     known("restartFrame", Kind::Resumes(Pace::Step)).deed("restarted a frame").needs("supportsRestartFrame"),
-    known("threads", Kind::Reads),
-    known("stackTrace", Kind::Reads).with_places(),
-    known("scopes", Kind::Reads).with_places(),
-    known("variables", Kind::Reads),
-    known("exceptionInfo", Kind::Reads).with_places().needs("supportsExceptionInfoRequest"),
+    observing("threads", Kind::Reads),
+    observing("stackTrace", Kind::Reads).with_places(),
+    observing("scopes", Kind::Reads).with_places(),
+    observing("variables", Kind::Reads),
+    observing("exceptionInfo", Kind::Reads).with_places().needs("supportsExceptionInfoRequest"),
     known("setBreakpoints", Kind::Sets).with_places(),
     known("setFunctionBreakpoints", Kind::Sets).with_places(),
     known("setExceptionBreakpoints", Kind::Sets).with_places(),
@@ -67,34 +69,47 @@ const COMMANDS: [Known; 44] = [
     known("setVariable", Kind::Changes).deed("set a variable").needs("supportsSetVariable"),
     known("setExpression", Kind::Changes).deed("set a variable").needs("supportsSetExpression"),
     known("writeMemory", Kind::Changes).deed("wrote memory").needs("supportsWriteMemoryRequest"),
-    known("source", Kind::Harmless).with_places(),
-    known("modules", Kind::Harmless).needs("supportsModulesRequest"),
-    known("loadedSources", Kind::Harmless).with_places().needs("supportsLoadedSourcesRequest"),
-    known("breakpointLocations", Kind::Harmless).with_places().needs("supportsBreakpointLocationsRequest"),
+    observing("source", Kind::Harmless).with_places(),
+    observing("modules", Kind::Harmless).needs("supportsModulesRequest"),
+    observing("loadedSources", Kind::Harmless).with_places().needs("supportsLoadedSourcesRequest"),
+    observing("breakpointLocations", Kind::Harmless)
+        .with_places()
+        .needs("supportsBreakpointLocationsRequest"),
     known("completions", Kind::Harmless).with_places().needs("supportsCompletionsRequest"),
     known("dataBreakpointInfo", Kind::Harmless).needs("supportsDataBreakpoints"),
-    known("disassemble", Kind::Harmless).with_places().needs("supportsDisassembleRequest"),
-    known("gotoTargets", Kind::Harmless).with_places().needs("supportsGotoTargetsRequest"),
-    known("stepInTargets", Kind::Harmless).with_places().needs("supportsStepInTargetsRequest"),
-    known("locations", Kind::Harmless).with_places(),
-    known("readMemory", Kind::Harmless).needs("supportsReadMemoryRequest"),
-    known("configurationDone", Kind::Harmless),
-    known("launch", Kind::Harmless),
-    known("attach", Kind::Harmless),
+    observing("disassemble", Kind::Harmless).with_places().needs("supportsDisassembleRequest"),
+    observing("gotoTargets", Kind::Harmless).with_places().needs("supportsGotoTargetsRequest"),
+    observing("stepInTargets", Kind::Harmless).with_places().needs("supportsStepInTargetsRequest"),
+    observing("locations", Kind::Harmless).with_places(),
+    observing("readMemory", Kind::Harmless).needs("supportsReadMemoryRequest"),
+    observing("initialize", Kind::Harmless),
+    observing("configurationDone", Kind::Harmless),
+    observing("launch", Kind::Harmless),
+    observing("attach", Kind::Harmless),
     known("restart", Kind::Harmless).deed("restarted"),
     known("terminateThreads", Kind::Harmless)
         .deed("terminated threads")
         .needs("supportsTerminateThreadsRequest"),
+    observing("breakroom/sessions", Kind::Harmless),
+    observing("breakroom/session", Kind::Harmless),
+    observing("breakroom/breakpoints", Kind::Harmless),
+    observing("breakroom/environment", Kind::Harmless),
+    observing("breakroom/focus", Kind::Harmless),
     known("breakroom/kill", Kind::Harmless).deed("ended a session"),
     known("breakroom/input", Kind::Harmless).deed("gave input"),
     known("pause", Kind::Harmless).deed("paused").urgent(),
-    known("cancel", Kind::Harmless).urgent(),
-    known("disconnect", Kind::Harmless).urgent(),
+    observing("cancel", Kind::Harmless).urgent(),
+    observing("disconnect", Kind::Harmless).urgent(),
     known("terminate", Kind::Harmless).deed("terminated").urgent(),
 ];
 
 const fn known(name: &'static str, kind: Kind) -> Known {
-    Known { name, kind, lane: Lane::Normal, deed: None, places: false, needs: None }
+    Known { name, kind, lane: Lane::Normal, deed: None, observers: false, places: false, needs: None }
+}
+
+/// A request that an observer may send too.
+const fn observing(name: &'static str, kind: Kind) -> Known {
+    Known { observers: true, ..known(name, kind) }
 }
 
 impl Known {
@@ -134,5 +149,20 @@ mod tests {
             assert_eq!(COMMANDS.iter().filter(|other| other.name == known.name).count(), 1, "{}", known.name);
         }
         assert!(Known::of("vendor/thing").is_none());
+    }
+
+    /// What becomes of them `tests/session/roles.rs` plays.
+    #[test]
+    fn what_an_observer_may_send_is_documented() {
+        let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sharing.md");
+        let text = std::fs::read_to_string(document).unwrap();
+        let rows = text.lines().skip_while(|line| !line.starts_with("| Request of an observer |"));
+        let rows: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
+        for known in COMMANDS.iter().filter(|known| known.observers || known.kind == Kind::Sets) {
+            let name = format!("`{}`", known.name);
+            let row = rows.iter().find(|row| row.contains(&name));
+            let is_refused = row.is_none_or(|row| row.contains("| refused"));
+            assert!(!is_refused, "an observer may send {name}, and docs/sharing.md does not say so");
+        }
     }
 }

@@ -50,7 +50,8 @@ impl Manners {
 }
 
 impl Session {
-    /// What an observer asks for is refused or acknowledged without effect. `None` if it may be done.
+    /// What an observer asks for is refused or acknowledged without effect. `None` if it may be done. A request that is
+    /// not known may change anything, so it is refused.
     pub(crate) fn observed(
         &mut self,
         id: ClientId,
@@ -62,8 +63,11 @@ impl Session {
         if client.manners.role == Role::Drive {
             return None;
         }
-        let known = Known::of(command)?;
-        if known.kind == Kind::Sets {
+        let known = Known::of(command);
+        if known.is_some_and(|known| known.observers) {
+            return None;
+        }
+        if known.is_some_and(|known| known.kind == Kind::Sets) {
             let wanted =
                 arguments.and_then(|arguments| arguments.get("breakpoints").or(arguments.get("lines")));
             let answer = json!({"verified": false, "message": "this client only observes"});
@@ -71,9 +75,10 @@ impl Session {
             self.answer(id, seq, command, Some(json!({"breakpoints": vec![answer; count]})));
             return Some(Ok(()));
         }
-        let text =
-            format!("`{command}` is not for observers; attach with \"breakroom\": {{\"role\": \"drive\"}}.");
-        known.deed.map(|_| Err(Failure::quiet(FailureId::OnlyObserves, text)))
+        let text = format!(
+            "`{command}` is not for observers; connect again and attach with \"breakroom\": {{\"role\": \"drive\"}}."
+        );
+        Some(Err(Failure::quiet(FailureId::OnlyObserves, text)))
     }
 
     /// Tells those who want to know what a client did.

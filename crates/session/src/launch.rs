@@ -197,18 +197,41 @@ impl Session {
         if !took_part {
             self.somebody_came(client);
         }
+        let before = self.clients.get(&client).map(|client| client.manners).unwrap_or_default();
+        let manners = Manners::of(own);
         if let Some(known) = self.clients.get_mut(&client) {
-            known.manners = Manners::of(own);
-            if known.manners.role == Role::Drive {
-                self.on_last_leave = on_last_leave.unwrap_or(self.on_last_leave);
+            known.manners = manners;
+        }
+        let outcome = self.launch_or_attach(client, seq, start, message);
+        match (&outcome, manners.role) {
+            (Err(_), _) => {
+                if let Some(known) = self.clients.get_mut(&client) {
+                    known.manners = before;
+                }
             }
-            if known.manners.role == Role::Observe {
+            (Ok(()), Role::Drive) => self.on_last_leave = on_last_leave.unwrap_or(self.on_last_leave),
+            (Ok(()), Role::Observe) => {
                 // What it set before it said so.
                 let text = "this client only observes";
                 self.refuse_breakpoints(Some(client), &|_| Failure::quiet(FailureId::OnlyObserves, text));
                 self.forget_breakpoints(client);
             }
         }
+        outcome
+    }
+
+    /// What a client that may act and said what it is asks for: the debuggee that there is, another session, or a debuggee
+    /// of its own.
+    fn launch_or_attach(
+        &mut self,
+        client: ClientId,
+        seq: FromClient,
+        start: Start,
+        message: Message,
+    ) -> Result<(), Failure> {
+        let command = start.command();
+        let Some(arguments) = message.payload() else { return Ok(()) };
+        let own = arguments.get("breakroom");
         let elsewhere = own.and_then(|own| own.str("session")).filter(|_| !self.is_joining(client));
         if let (Some(session), Launch::Unasked) = (elsewhere, &self.launch) {
             let session = session.into_owned();

@@ -40,6 +40,77 @@ fn an_observer_reads_and_changes_nothing() {
     rig.request(tess, "disconnect", json!({}));
 }
 
+/// Every request that an observer may send is in the table, so that a request which the hub learns to know, or never
+/// heard of, is refused until somebody decides otherwise.
+#[test]
+fn an_observer_may_send_what_the_document_says_and_nothing_else() {
+    let rows = documented();
+    let others =
+        ["setDebuggerProperty", "runInTerminal", "breakroom/pass", "breakroom/dance", "vendor/thing"];
+    let refused = [("refused", others.map(str::to_owned).to_vec())];
+    for (outcome, requests) in rows.iter().map(|(outcome, list)| (&**outcome, list.clone())).chain(refused) {
+        for request in requests {
+            let (mut rig, _, _, node) = Rig::shared();
+            let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
+            rig.heard(owl);
+            let arguments = json!({"threadId": 1, "source": {"path": "x.py"}, "breakpoints": [{"line": 3}]});
+            let seq = rig.request(owl, &request, arguments);
+            let reached = rig.engine_names(node);
+            let answer = rig.has_answer(owl, seq).then(|| rig.response(owl, seq));
+            let said = answer.unwrap_or_default();
+            let number = said["body"]["error"]["id"].as_i64();
+            let fits = match outcome {
+                "answered" => number != Some(9017),
+                "acknowledged" => reached.is_empty() && said["body"]["breakpoints"][0]["verified"] == false,
+                "refused" => reached.is_empty() && number == Some(9017),
+                _ => panic!("docs/sharing.md: `{outcome}` is no outcome"),
+            };
+            assert!(fits, "`{request}` is {outcome} by docs/sharing.md, and it was {said}; {reached:?}");
+            if request != "disconnect" {
+                assert_eq!(rig.session.describe().observers, ["Owl"], "after `{request}`");
+            }
+        }
+    }
+}
+
+/// The table of docs/sharing.md about observers: each outcome with its requests.
+fn documented() -> Vec<(String, Vec<String>)> {
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sharing.md");
+    let text = std::fs::read_to_string(document).unwrap();
+    let table = text.lines().skip_while(|line| !line.starts_with("| Request of an observer |"));
+    let rows = table.take_while(|line| line.starts_with('|')).skip(2).map(|line| {
+        let mut cells = line.trim_matches('|').split('|');
+        let names = cells.next().unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        (
+            cells.next().unwrap().split_whitespace().next().unwrap().trim_matches([',', ';', '.']).to_owned(),
+            names,
+        )
+    });
+    let rows: Vec<(String, Vec<String>)> = rows.collect();
+    assert!(rows.iter().map(|(_, names)| names.len()).sum::<usize>() > 30, "the table is there: {rows:?}");
+    rows
+}
+
+#[test]
+fn a_launch_or_an_attach_that_is_refused_changes_no_role() {
+    let (mut rig, _, bob, node) = Rig::shared();
+    let owl = rig.bring("Owl", json!({}), json!({"role": "observe"}));
+    rig.heard(owl);
+    for (client, command, role) in
+        [(owl, "attach", "drive"), (owl, "launch", "drive"), (bob, "attach", "observe")]
+    {
+        let own = json!({"role": role, "onLastLeave": "terminate"});
+        let seq = rig.request(client, command, json!({"program": "x.py", "breakroom": own}));
+        assert_eq!(rig.response(client, seq)["success"], false, "{command}");
+        assert_eq!(rig.session.describe().observers, ["Owl"], "after `{command}`");
+    }
+    let seq = rig.request(owl, "continue", json!({"threadId": 1}));
+    assert_eq!(rig.refusal(owl, seq).0, 9017);
+    let seq = rig.request(bob, "continue", json!({"threadId": 1}));
+    assert_eq!(rig.engine_names(node), ["?continue"]);
+    assert!(!rig.has_answer(bob, seq));
+}
+
 #[test]
 fn an_observers_breakpoints_are_acknowledged_unverified_and_go_no_further() {
     let (mut rig, tess, _, node) = Rig::shared();
