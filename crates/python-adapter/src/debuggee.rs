@@ -60,6 +60,8 @@ struct Stream {
     category: Category,
     pipe: PipeReader,
     text: Text,
+    /// How many bytes are still read, once those that hold the other end are not waited for.
+    limit: Option<usize>,
 }
 
 impl Debuggee {
@@ -105,7 +107,7 @@ impl Debuggee {
                 let (stderr, writer) = std::io::pipe()?;
                 process.stderr(writer);
                 for (category, pipe) in [(Category::Stdout, stdout), (Category::Stderr, stderr)] {
-                    streams.push(Stream { category, pipe, text: Text::default() });
+                    streams.push(Stream { category, pipe, text: Text::default(), limit: None });
                 }
             }
         }
@@ -155,15 +157,17 @@ impl Debuggee {
     pub fn read(&mut self, category: Category) -> Option<String> {
         let at = self.streams.iter().position(|stream| stream.category == category)?;
         let stream = &mut self.streams[at];
-        let mut bytes = vec![0; READ_SIZE];
+        let mut bytes = vec![0; stream.limit.unwrap_or(READ_SIZE).min(READ_SIZE)];
         let read = match stream.pipe.read(&mut bytes) {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => return None,
             read => read.unwrap_or(0),
         };
-        let mut text = match read {
-            0 => self.streams.remove(at).text.rest(),
-            read => stream.text.feed(&bytes[..read]),
-        };
+        let mut text = stream.text.feed(&bytes[..read]);
+        stream.limit = stream.limit.map(|limit| limit - read);
+        let is_over = read == 0 || stream.limit == Some(0);
+        if is_over {
+            text += &self.streams.remove(at).text.rest();
+        }
         if category == Category::Stderr {
             // All of it: where only debugpy failed, its frames are what explains it.
             self.last_words.push_str(&text);
@@ -173,7 +177,7 @@ impl Debuggee {
             if let Some(tracebacks) = &mut self.tracebacks {
                 text = tracebacks.feed(&text);
             }
-            if read == 0 {
+            if is_over {
                 text += &self.tracebacks.take().map(Tracebacks::rest).unwrap_or_default();
             }
         }
@@ -185,6 +189,18 @@ impl Debuggee {
         if let Ok(Some(status)) = self.child.try_wait() {
             self.exit_code = Some(exit_code(status));
         }
+    }
+
+    /// Once it has ended, only what its pipes hold is still read: a process that it left in the background may hold their
+    /// other ends for ever. Returns the streams that hold nothing; reading them is their end.
+    pub fn read_no_further(&mut self) -> Vec<Category> {
+        let unlimited = self.streams.iter_mut().filter(|stream| stream.limit.is_none());
+        let empty = |stream: &mut Stream| {
+            let holds = rustix::io::ioctl_fionread(&stream.pipe).unwrap_or(0);
+            stream.limit = Some(usize::try_from(holds).unwrap_or(usize::MAX));
+            (holds == 0).then_some(stream.category)
+        };
+        unlimited.filter_map(empty).collect()
     }
 
     /// Ends it and its group. What has ended keeps nothing alive: its number may be another's by now.

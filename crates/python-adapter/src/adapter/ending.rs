@@ -17,7 +17,7 @@ const EXIT: Duration = Duration::from_secs(30);
 pub(crate) struct Ending {
     step: EndStep,
     /// Whether it was said that what was launched goes on. Its output is read until it ends: it would end of a closed pipe.
-    spares: bool,
+    pub spares: bool,
     /// The requests that asked for the end, answered when it has come.
     pub answers: Vec<Request>,
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use breakroom_wire::Peer;
 use serde_json::{Value, json};
 
+use super::server::Server;
 use super::session::{Asked, Entrance, Program, Stage, Start, Step, Wanted};
 use super::starting::SPAWN;
 use super::{Adapter, SessionId, on_loopback};
@@ -278,13 +279,17 @@ impl Adapter {
     }
 
     pub(super) fn on_printed(&mut self, id: SessionId, category: Category) {
+        self.pass_output_on(id, category);
+        self.look_whether_over(id);
+    }
+
+    fn pass_output_on(&mut self, id: SessionId, category: Category) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(Program::Direct(debuggee)) = &mut session.program else { return };
         if let Some(text) = debuggee.read(category) {
             let body = json!({"category": category.name(), "output": text});
             session.tell(Event::new("output", &body));
         }
-        self.look_whether_over(id);
     }
 
     pub(super) fn on_exit(&mut self, id: SessionId) {
@@ -295,10 +300,27 @@ impl Adapter {
     }
 
     pub(super) fn look_whether_over(&mut self, id: SessionId) {
+        for category in self.read_no_further(id) {
+            self.pass_output_on(id, category);
+        }
         let session = self.sessions.get(&id).filter(|session| !session.exit_told);
         if session.and_then(|session| session.program.as_ref()).is_some_and(Program::is_over) {
             self.program_is_over(id);
         }
+    }
+
+    /// Output is read to its end only for processes that are debugged and for a program that the client spares: these would
+    /// end of a closed pipe.
+    fn read_no_further(&mut self, id: SessionId) -> Vec<Category> {
+        let Some(session) = self.sessions.get_mut(&id).filter(|session| !session.is_spared()) else {
+            return Vec::new();
+        };
+        let Some(Program::Direct(debuggee)) = &mut session.program else { return Vec::new() };
+        let other = |server: &Server| server.pid().is_some_and(|pid| pid != debuggee.pid());
+        if debuggee.exit_code().is_none() || self.servers.values().any(other) {
+            return Vec::new();
+        }
+        debuggee.read_no_further()
     }
 
     /// It has ended and said everything.

@@ -286,6 +286,11 @@ impl Session {
         self.link.flush();
     }
 
+    /// Whether what was launched goes on, because the client said so.
+    pub fn is_spared(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| ending.spares)
+    }
+
     /// The client has left, and nothing of its own is left.
     pub fn is_gone(&self) -> bool {
         !self.link.is_open() && self.ending.as_ref().is_some_and(Ending::is_done)

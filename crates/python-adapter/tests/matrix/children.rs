@@ -18,7 +18,7 @@ sys.exit(left + 10)
 ";
 
 /// Attaches to the child that was announced.
-fn child(announced: &Value) -> Talk {
+pub fn child(announced: &Value) -> Talk {
     let configuration = match announced["command"] == "startDebugging" {
         true => announced["arguments"]["configuration"].clone(),
         false => announced["body"].clone(),

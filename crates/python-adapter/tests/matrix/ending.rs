@@ -117,6 +117,62 @@ fn output_after_the_debugger_has_gone_is_heard_to_its_end() {
     });
 }
 
+/// A process that is killed at the end of a test.
+struct Killed(u32);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let pid = rustix::process::Pid::from_raw(self.0.cast_signed());
+        let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+    }
+}
+
+#[test]
+fn a_background_process_that_holds_the_pipes_does_not_keep_the_end_off() {
+    if breakroom_testkit::adapters::skipped("debugpy") {
+        return;
+    }
+    // The second keeps everything that the program has open, its connection to the debugger included.
+    for background in ["subprocess.Popen(['sleep', '1000']).pid", "os.fork() or time.sleep(1000)"] {
+        let text = format!(
+            "import os, subprocess, sys, time\nprint({background}, flush=True)\nprint('z' * 60000)\nsys.exit(3)\n"
+        );
+        let (_folder, file) = Folder::with("t.py", &text);
+        let mut talk = Talk::with(&Which::Ours);
+        talk.initialize();
+        let launch = json!({"program": file, "console": "internalConsole", "subProcess": false});
+        talk.start("launch", launch, |_| {});
+        talk.output("\n");
+        let printed = crate::talk::output(&talk.heard, "stdout");
+        let background = Killed(printed.lines().next().unwrap().parse().unwrap());
+        talk.ended();
+        assert!(is_alive(background.0));
+        let exited = talk.heard.iter().find(|message| message["event"] == "exited").unwrap();
+        assert_eq!(exited["body"]["exitCode"], 3);
+        let printed = crate::talk::output(&talk.heard, "stdout");
+        assert_eq!(printed.lines().nth(1).map(str::len), Some(60000));
+    }
+}
+
+/// It is a part of what is debugged, and prints to the same pipe.
+#[test]
+fn the_end_waits_for_a_debugged_child_that_outlives_its_parent() {
+    let text = "import os, time\nready, told = os.pipe()\nparent = os.getpid()\nif os.fork() == 0:\n    os.write(told, b'.')\n    \
+                while os.getppid() == parent:\n        time.sleep(0.05)\n    print('later')\nelse:\n    os.read(ready, 1)\n";
+    let (_folder, file) = Folder::with("t.py", text);
+    same(|mut talk: Talk| {
+        talk.initialize_with(json!({"supportsStartDebuggingRequest": true}));
+        talk.start("launch", json!({"program": file, "console": "internalConsole"}), |_| {});
+        let announced = talk.event("startDebugging");
+        talk.answer(&announced, true);
+        let mut child = crate::children::child(&announced);
+        child.ended();
+        talk.ended();
+        assert_eq!(crate::talk::output(&talk.heard, "stdout"), "later\n");
+        vec![std::mem::take(&mut talk.heard)]
+    });
+}
+
 #[test]
 fn a_request_that_is_never_answered_does_not_keep_the_end_off() {
     let (_folder, file) = Folder::with("t.py", "import time\nx = 1\nprint('end')\n");
