@@ -3,6 +3,7 @@
 //! Answers are matched by `request_seq` alone, because adapters leave `command` empty and repeat their own seq.
 //! It shows nothing and keeps no breakpoints: that is the business of the doors that use it.
 
+mod answers;
 pub mod breakpoints;
 mod error;
 mod inbox;
@@ -49,6 +50,8 @@ pub struct Client {
     chosen: Option<Vec<String>>,
     /// Somebody told this program to end. Nothing is awaited any more but what is said in parting.
     is_leaving: bool,
+    /// What one more interrupt means while an answer is awaited.
+    interrupt_leaves: bool,
     /// Why the stream ended, once it has.
     ended: Option<String>,
     /// Asks the thread that reads what is typed for one more line.
@@ -175,6 +178,7 @@ impl Client {
             chosen: None,
             caught: Vec::new(),
             is_leaving: false,
+            interrupt_leaves: false,
             ended: None,
             wish: None,
         }
@@ -275,24 +279,6 @@ impl Client {
         self.capabilities.get(capability).unwrap_or(&Value::Null)
     }
 
-    /// Sends a request and waits for its answer's body; events meanwhile are kept for later. Whoever is told to leave does
-    /// not wait for it.
-    pub fn request(&mut self, command: &str, arguments: Value) -> Result<Value, Error> {
-        let id = self.send(command, arguments)?;
-        self.wait(id, command, PATIENCE)
-    }
-
-    /// As [`request`](Self::request), for what is also said in parting: it has its own time, whoever is told to leave.
-    pub fn request_within(
-        &mut self,
-        command: &str,
-        arguments: Value,
-        patience: Duration,
-    ) -> Result<Value, Error> {
-        let id = self.send(command, arguments)?;
-        self.wait_unless(|_| false, id, command, patience)
-    }
-
     /// Sends a request whose answer is [taken](Self::take_answer) later.
     pub fn send(&mut self, command: &str, arguments: Value) -> Result<RequestId, Error> {
         let id = RequestId(self.next_seq);
@@ -310,33 +296,6 @@ impl Client {
 
     fn is_answered(&self, id: RequestId) -> bool {
         matches!(self.requests.get(&id), Some(Some(_)))
-    }
-
-    fn wait(&mut self, id: RequestId, command: &str, patience: Duration) -> Result<Value, Error> {
-        self.wait_unless(|client| client.is_leaving, id, command, patience)
-    }
-
-    fn wait_unless(
-        &mut self,
-        is_vain: impl Fn(&Self) -> bool,
-        id: RequestId,
-        command: &str,
-        patience: Duration,
-    ) -> Result<Value, Error> {
-        let deadline = Instant::now() + patience;
-        loop {
-            if let Some(answer) = self.take_answer(id, command) {
-                return answer;
-            }
-            if is_vain(self) {
-                self.forget(id);
-                return Err(Error::Left { command: command.to_owned() });
-            }
-            if let Err(error) = self.receive(Some(deadline), command, patience) {
-                self.forget(id);
-                return Err(error);
-            }
-        }
     }
 
     /// The answer to a request, if it is here.

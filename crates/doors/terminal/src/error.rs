@@ -100,6 +100,11 @@ impl Error {
         matches!(self, Self::Client(error) if error.is_loss())
     }
 
+    /// Whether nothing is awaited any more because the user leaves.
+    pub(crate) fn is_parting(&self) -> bool {
+        matches!(self, Self::Client(breakroom_client::Error::Left { .. }))
+    }
+
     /// Whether the debugger said no.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Client(breakroom_client::Error::Refused { .. }))

@@ -173,6 +173,7 @@ impl<'a, O: Write> Front<'a, O> {
             Ok(Last::Quit) => self.quit(),
             Ok(Last::Kill) => self.kill(),
             Ok(Last::Ended { lost }) => self.end(lost),
+            Err(error) if error.is_parting() => self.quit(),
             Err(error) => {
                 // The terminal may be gone; the others must not take this one for lost.
                 let (arguments, _) = self.farewell();

@@ -48,6 +48,33 @@ impl<O: Write> Front<'_, O> {
         Ok(())
     }
 
+    /// The first Ctrl-C. Whatever becomes of it, the next one leaves.
+    pub(super) fn pause_by_interrupt(&mut self) -> Result<(), Error> {
+        self.client.leave_at_next_interrupt(true);
+        let paused = self.pause();
+        self.client.leave_at_next_interrupt(false);
+        match paused {
+            Err(error) if error.is_passing() => {
+                if let Position::Running { pause, .. } = &mut self.position {
+                    *pause = PauseAsked::InVain;
+                }
+                self.screen.complain(&error.to_string())?;
+                let parting = self.parting();
+                self.screen.murmur(&format!("another Ctrl-C leaves{parting}"))
+            }
+            paused => paused,
+        }
+    }
+
+    /// What leaving does to the program.
+    fn parting(&self) -> &'static str {
+        match self.setup.request {
+            Request::Launch => ", and ends it unless somebody else is here",
+            Request::Attach => ", and lets it run on",
+            Request::Join => "",
+        }
+    }
+
     fn note_pause(&mut self) {
         if let Position::Running { pause: pause @ PauseAsked::No, .. } = &mut self.position {
             *pause = PauseAsked::Yes { at: Instant::now() };
@@ -145,11 +172,7 @@ impl<O: Write> Front<'_, O> {
         if !self.setup.interactive {
             return Ok(());
         }
-        let parting = match self.setup.request {
-            Request::Launch => ", and ends it unless somebody else is here",
-            Request::Attach => ", and lets it run on",
-            Request::Join => "",
-        };
+        let parting = self.parting();
         // It may be waiting for just that.
         let reads = match self.takes_input() && self.input == ProgramInput::Open {
             true => "`input TEXT` gives it a line to read, and ",

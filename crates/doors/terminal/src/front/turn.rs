@@ -211,8 +211,7 @@ impl<O: Write> Front<'_, O> {
 
     fn interrupt(&mut self) -> Result<(), Error> {
         match self.position {
-            Position::Running { pause: PauseAsked::No, .. } => match self.pause() {
-                Err(error) if error.is_passing() => self.screen.complain(&error.to_string()),
+            Position::Running { pause: PauseAsked::No, .. } => match self.pause_by_interrupt() {
                 Err(error) if error.is_loss() => Ok(()),
                 result => result,
             },

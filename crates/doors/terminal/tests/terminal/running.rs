@@ -146,3 +146,67 @@ fn a_program_that_does_not_stop_when_it_is_told_is_spoken_of_and_commands_are_ta
         assert_eq!(played.arguments("breakroom/input"), &json!({"text": "Ann\n"}));
     }
 }
+
+/// A debugger that never answers this, and a place where it is heard that it was asked.
+fn silent_about(
+    silent: &'static str,
+) -> (impl FnMut(&str, &Value) -> Option<Vec<Say>> + Send + 'static, std::sync::mpsc::Receiver<()>) {
+    let (asked, heard) = std::sync::mpsc::channel();
+    let script = move |command: &str, arguments: &Value| match command == silent {
+        true => {
+            asked.send(()).unwrap();
+            Some(vec![])
+        }
+        false => takes_input(command, arguments),
+    };
+    (script, heard)
+}
+
+#[test]
+fn the_second_interrupt_leaves_a_running_program_whose_debugger_does_not_answer() {
+    for silent in ["pause", "threads", "breakroom/input"] {
+        let (script, asked) = silent_about(silent);
+        let mut stage = Stage::open(|_| {}, script);
+        stage.sees(PROMPT);
+        stage.types("c");
+        stage.sees("running\n");
+        if silent == "breakroom/input" {
+            stage.types("hello");
+            asked.recv().unwrap();
+        }
+        stage.interrupts();
+        stage.interrupts();
+        let played = stage.end();
+        assert_eq!(played.outcome.ending, Ending::Quit, "no answer to {silent}: {}", played.shown);
+        assert_eq!(played.arguments("disconnect")["terminateDebuggee"], true);
+    }
+}
+
+#[test]
+fn the_second_interrupt_leaves_a_running_program_that_cannot_be_paused() {
+    let refuses = |command: &str, arguments: &Value| match command {
+        "pause" => Some(vec![Say::Fail("the process has gone")]),
+        _ => takes_input(command, arguments),
+    };
+    let mut stage = Stage::open(|_| {}, refuses);
+    stage.sees(PROMPT);
+    stage.types("c");
+    stage.sees("running\n");
+    stage.interrupts();
+    stage.sees("error: cannot pause: the process has gone\n");
+    stage.sees("another Ctrl-C leaves, and ends it unless somebody else is here\n");
+    stage.interrupts();
+    assert_eq!(stage.end().outcome.ending, Ending::Quit);
+}
+
+#[test]
+fn the_second_interrupt_leaves_a_stopped_program_whose_debugger_does_not_answer() {
+    let (script, asked) = silent_about("evaluate");
+    let mut stage = Stage::open(|_| {}, script);
+    stage.sees(PROMPT);
+    stage.types("p forever()");
+    asked.recv().unwrap();
+    stage.interrupts();
+    stage.interrupts();
+    assert_eq!(stage.end().outcome.ending, Ending::Quit);
+}

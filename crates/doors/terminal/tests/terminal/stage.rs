@@ -97,6 +97,8 @@ impl Stage {
 
     /// Waits until the front has ended.
     pub fn end(self) -> Played {
+        let ended = breakroom_testkit::wait::until(PATIENCE, || self.front.is_finished().then_some(()));
+        assert!(ended.is_some(), "the front goes on; shown:\n{}", self.shown.0.lock().unwrap());
         let outcome = self.front.join().unwrap().unwrap();
         let shown = self.shown.0.lock().unwrap().clone();
         Played { outcome, shown, asked: self.debugger.join().unwrap() }
