@@ -304,6 +304,10 @@ impl HubArgs {
 }
 
 impl Command {
+    pub fn is_mcp_on_stdio(&self) -> bool {
+        matches!(self, Command::Mcp(args) if args.is_on_stdio())
+    }
+
     pub fn perform(self) -> Result<ExitCode> {
         match self {
             Command::Demo { once } => crate::demo::demo(once),

@@ -15,6 +15,7 @@ mod relay;
 mod run;
 mod serve;
 mod sessions;
+mod stderr;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
         return breakroom_engines::guard_main();
     }
     let cli = ez::parse(std::env::args_os().collect());
-    start_log(cli.log.as_deref());
+    start_log(cli.log.as_deref(), cli.command.is_mcp_on_stdio());
     match cli.command.perform() {
         Ok(code) => code,
         Err(error) => {
@@ -47,17 +48,23 @@ fn sentence(error: &anyhow::Error) -> String {
     text
 }
 
-/// Logs go to stderr: stdout belongs to the protocol or the answer.
-fn start_log(level: Option<&str>) {
+/// Logs go to stderr: stdout belongs to the protocol or the answer. Many MCP clients do not read the stderr of a server that
+/// they start, and some show it to the user as an error.
+fn start_log(level: Option<&str>, is_mcp_on_stdio: bool) {
     use std::io::IsTerminal;
+    use tracing_subscriber::fmt::writer::BoxMakeWriter;
+    let (usual, writer) = match is_mcp_on_stdio {
+        true => ("error", BoxMakeWriter::new(|| stderr::LossyStderr)),
+        false => ("warn", BoxMakeWriter::new(std::io::stderr)),
+    };
     let filter = match level {
         Some(level) => tracing_subscriber::EnvFilter::new(level),
         None => tracing_subscriber::EnvFilter::try_from_default_env()
-            .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn")),
+            .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(usual)),
     };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
 }

@@ -49,6 +49,12 @@ pub struct McpArgs {
     name: String,
 }
 
+impl McpArgs {
+    pub fn is_on_stdio(&self) -> bool {
+        self.http.is_none()
+    }
+}
+
 pub fn mcp(args: McpArgs) -> Result<ExitCode> {
     let program = this_program()?;
     if let Some(printed) = args.print_config {

@@ -7,10 +7,12 @@ mod support {
     pub mod rig;
 }
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Write, pipe};
 
 use breakroom_testkit::fixtures::Program;
 use breakroom_testkit::{adapters, wait};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::{Value, json};
 use support::mcp_wire::{Lines, PATIENCE, REVISIONS, STATELESS, Visitor, Web, hello, meta, tool};
 use support::rig::{Rig, text};
@@ -74,7 +76,9 @@ fn the_revision_without_a_handshake_is_spoken_on_stdio() {
 #[test]
 fn garbage_on_stdio_does_not_end_the_server() {
     let rig = Rig::new();
-    let mut lines = Lines::greeted(&rig);
+    let log = rig.sandbox.work().join("stderr");
+    let mut lines = Lines::start_with(&rig, &["mcp"], File::create(&log).unwrap().into());
+    lines.greet();
     let garbage = [
         "",
         "{",
@@ -92,6 +96,29 @@ fn garbage_on_stdio_does_not_end_the_server() {
         assert!(lines.ask("ping", json!({}))["result"].is_object(), "{line}");
     }
     assert_eq!(lines.ask("no/such", json!({}))["error"]["code"], -32601);
+    // Two of them are no JSON, and empty lines are nothing.
+    let is_complaint = |message: &Value| message["error"]["code"] == -32700;
+    for _ in 0..2 {
+        let complaint = lines.first(is_complaint);
+        assert!(complaint["error"]["message"].as_str().unwrap().contains("not JSON"), "{complaint}");
+    }
+    assert!(!lines.news.iter().any(is_complaint), "{:?}", lines.news);
+    assert!(lines.leave().success());
+    // Its log is for errors of its own.
+    assert_eq!(fs::read_to_string(log).unwrap(), "");
+}
+
+#[test]
+fn an_agent_that_does_not_read_stderr_is_answered_all_the_same() {
+    let rig = Rig::new();
+    let (_unread, stderr) = pipe().unwrap();
+    let flags = fcntl_getfl(&stderr).unwrap();
+    fcntl_setfl(&stderr, flags | OFlags::NONBLOCK).unwrap();
+    while (&stderr).write(&[b'x'; 4096]).is_ok() {}
+    fcntl_setfl(&stderr, flags).unwrap();
+    let mut lines = Lines::start_with(&rig, &["--log", "trace", "mcp"], stderr.into());
+    lines.greet();
+    started(&mut lines);
     assert!(lines.leave().success());
 }
 

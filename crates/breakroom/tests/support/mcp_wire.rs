@@ -58,8 +58,12 @@ pub struct Lines {
 
 impl Lines {
     pub fn start(rig: &Rig) -> Lines {
-        let mut command = rig.sandbox.command(["mcp"]);
-        command.current_dir(rig.sandbox.work()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        Lines::start_with(rig, &["mcp"], Stdio::inherit())
+    }
+
+    pub fn start_with(rig: &Rig, words: &[&str], stderr: Stdio) -> Lines {
+        let mut command = rig.sandbox.command(words);
+        command.current_dir(rig.sandbox.work()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().unwrap();
         let (sender, heard) = channel();
         let stdout = child.stdout.take().unwrap();
@@ -78,10 +82,14 @@ impl Lines {
     /// A client that has shaken hands.
     pub fn greeted(rig: &Rig) -> Lines {
         let mut lines = Lines::start(rig);
-        let answer = lines.ask("initialize", hello(REVISIONS[3]));
-        assert!(answer["result"].is_object(), "{answer}");
-        lines.notify("notifications/initialized", json!({}));
+        lines.greet();
         lines
+    }
+
+    pub fn greet(&mut self) {
+        let answer = self.ask("initialize", hello(REVISIONS[3]));
+        assert!(answer["result"].is_object(), "{answer}");
+        self.notify("notifications/initialized", json!({}));
     }
 
     pub fn say(&mut self, line: &str) {

@@ -5,5 +5,6 @@ pub mod prompts;
 pub mod resources;
 pub mod server;
 pub mod stdin;
+pub mod stdio;
 pub mod strangers;
 pub mod visits;

@@ -13,6 +13,7 @@ use rmcp::model::{
     UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use serde_json::Value;
 
@@ -20,7 +21,8 @@ use crate::Setup;
 use crate::door::{Caller, Door};
 use crate::protocol::prompts;
 use crate::protocol::resources::{self, Subscriptions};
-use crate::protocol::stdin::Stdin;
+use crate::protocol::stdin::{Stdin, Watched};
+use crate::protocol::stdio::Stdio;
 use crate::telling::budget::Forms;
 use crate::telling::reply::Rendered;
 use crate::tools::{TOOLS, output_schema};
@@ -62,9 +64,10 @@ pub async fn serve_stdio(setup: Setup) -> Result<(), ServeError> {
     let door = Door::new(setup);
     let ended = crate::protocol::http::told_to_end().map_err(ServeError::Signals)?;
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
-    let (stdin, gone) = Stdin::new(stdin);
+    let Watched { stdin, ended: gone, complaints } = Stdin::watch(stdin);
+    let transport = Stdio::new(AsyncRwTransport::new_server(stdin, stdout), complaints);
     let serving = async {
-        match Server::new(door.clone()).serve((stdin, stdout)).await {
+        match Server::new(door.clone()).serve(transport).await {
             Ok(service) => drop(service.waiting().await),
             // Whoever was there has gone before it said anything, or speaks something else.
             Err(error) => tracing::info!("no agent: {error}"),
