@@ -211,7 +211,7 @@ struct Apt {
 impl Apt {
     fn install(&mut self, packages: &[&str]) -> Result<()> {
         let mut command = Command::new("apt-get");
-        command.args(["install", "--yes", "--no-install-recommends"]).args(packages);
+        command.args(["install", "--yes", "--no-remove", "--no-install-recommends"]).args(packages);
         command.env("DEBIAN_FRONTEND", "noninteractive");
         if !rustix::process::geteuid().is_root() {
             bail!("this needs root; run by hand: sudo {}", shown(&command));

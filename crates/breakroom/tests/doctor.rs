@@ -211,6 +211,39 @@ fn a_debugger_that_is_too_old_is_listed_with_both_versions() {
     shop.desk.leave(Hub::Private);
 }
 
+/// The packages of lldb exclude each other, so that of another version would be removed.
+#[test]
+fn a_usable_lldb_is_unpacked_beside_one_that_is_too_old_and_the_system_is_left_as_it_is() {
+    let shop = Shop::new(MAKES);
+    let bin = shop.desk.sandbox.work().join("bin");
+    let orders = shop.desk.sandbox.work().join("orders");
+    let apt = format!(
+        "#!/bin/sh\necho \"$@\" >> {}\n[ $1 != download ] || touch lldb-19_1.deb python3-lldb-19_1.deb\n",
+        orders.display()
+    );
+    let unpacks = "#!/bin/sh\n\
+        bin=$3/usr/lib/llvm-19/bin; mkdir -p $bin $3/usr/lib/llvm-19/lib $3/usr/lib/x86_64-linux-gnu\n\
+        touch $3/usr/lib/x86_64-linux-gnu/liblldb-19.so.1; printf '#!/bin/sh\\necho lldb version 19.1.7\\n' > $bin/lldb\n\
+        cp $bin/lldb $bin/lldb-dap; chmod +x $bin/*\n";
+    write_program(&bin.join("apt-get"), apt);
+    write_program(&bin.join("dpkg-deb"), unpacks);
+    write_program(&bin.join("lldb-vscode"), "#!/bin/sh\n");
+    write_program(&bin.join("lldb"), "#!/bin/sh\necho lldb version 14.0.6\n");
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let fix = || shop.command(&["doctor", "--yes", "--fix", "lldb"]).env("PATH", &path).output().unwrap();
+    let output = fix();
+    assert!(output.status.success(), "{output:?}");
+    let ours = shop.folder().with_file_name("lldb").join("usr/lib/llvm-19");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said, format!("lldb 19.1.7 is at {}\n", ours.join("bin/lldb-dap").display()));
+    assert!(ours.join("lib/liblldb-19.so.1").exists(), "it is where the program looks for it");
+    let orders = std::fs::read_to_string(orders).unwrap();
+    let asked = |line: &str| line.starts_with("download ") || line.starts_with("install --simulate ");
+    assert!(orders.lines().all(asked), "{orders}");
+    assert_eq!(String::from_utf8_lossy(&fix().stdout), said, "nothing is left to do");
+    shop.desk.leave(Hub::Private);
+}
+
 #[test]
 fn looking_for_debuggers_runs_nothing_of_the_folder_one_is_in() {
     let shop = Shop::new(MAKES);

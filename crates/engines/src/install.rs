@@ -430,6 +430,18 @@ mod tests {
     }
 
     #[test]
+    fn no_package_of_the_system_is_ever_removed_for_another() {
+        let home = tempfile::tempdir().unwrap();
+        let (catalog, _) = prepare(home.path(), &script(MAKES));
+        let packages = catalog.entries().iter().flat_map(|entry| &entry.fix);
+        for fix in packages.filter(|fix| matches!(fix, Fix::Apt(_))) {
+            for command in fix.commands(Path::new("ADAPTERS"), Path::new("FOLDER")) {
+                assert!(command.contains(&"--no-remove".to_owned()), "{command:?}");
+            }
+        }
+    }
+
+    #[test]
     fn every_built_in_fix_is_pinned() {
         let home = tempfile::tempdir().unwrap();
         let (catalog, _) = prepare(home.path(), &script(MAKES));

@@ -35,15 +35,14 @@ pub fn debugpy() -> Option<Command> {
     Some(command)
 }
 
-/// lldb-dap of whatever version is on the PATH, newest first. None: skipped by hand.
+/// lldb-dap on stdio. None: skipped by hand.
 pub fn lldb() -> Option<Command> {
     if skipped("lldb") {
         return None;
     }
-    let numbered = (18..=30).rev().map(|version| format!("lldb-dap-{version}"));
-    let names = ["lldb-dap".to_owned()].into_iter().chain(numbered);
-    let found = names.filter_map(|name| on_path(&name)).next();
-    Some(Command::new(found.expect("no lldb-dap on the PATH: run `cargo xtask test` once")))
+    let adapter = folder().join("lldb/usr/lib/llvm-19/bin/lldb-dap");
+    assert!(adapter.exists(), "lldb is not in {}: run `cargo xtask test` once", folder().display());
+    Some(Command::new(adapter))
 }
 
 /// The first program of this name on the PATH.

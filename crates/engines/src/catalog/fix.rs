@@ -83,7 +83,8 @@ impl Fix {
         };
         match self {
             Fix::Apt(apt) => {
-                let install = ["apt-get", "install", "--yes", "--no-install-recommends"];
+                // What would have to be removed for it is somebody's.
+                let install = ["apt-get", "install", "--yes", "--no-remove", "--no-install-recommends"];
                 words(&install, &apt.packages)
             }
             Fix::Pip(into) => {
