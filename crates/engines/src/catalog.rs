@@ -11,6 +11,7 @@ pub mod find;
 pub mod fix;
 mod from_launch;
 mod name;
+pub mod package;
 pub mod preload;
 pub mod quirk;
 mod version_query;

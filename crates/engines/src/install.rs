@@ -442,6 +442,17 @@ mod tests {
     }
 
     #[test]
+    fn of_every_debugger_that_can_be_installed_it_is_known_whose_package_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        let (_, context) = prepare(home.path(), &script(MAKES));
+        for entry in Catalog::built_in(&context).unwrap().entries() {
+            let package = entry.package.as_ref();
+            assert_eq!(package.is_some(), !entry.fix.is_empty(), "{}", entry.name);
+            assert!(package.is_none_or(|package| package.official.contains("https://")), "{}", entry.name);
+        }
+    }
+
+    #[test]
     fn every_built_in_fix_is_pinned() {
         let home = tempfile::tempdir().unwrap();
         let (catalog, _) = prepare(home.path(), &script(MAKES));

@@ -27,6 +27,7 @@ pub use catalog::entry::{
 };
 pub use catalog::find::Found;
 pub use catalog::fix::Fix;
+pub use catalog::package::Package;
 pub use catalog::preload::preloaded;
 pub use catalog::quirk::Quirk;
 pub use connect::{Connection, Place, connect, owner_at};

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::companion::Companion;
 use super::fix::Fix;
 use super::from_launch::depends_on_launch;
+use super::package::Package;
 use super::quirk::Quirk;
 use crate::executable::Ingredient;
 use crate::project::Trust;
@@ -61,6 +62,9 @@ pub struct Entry {
     /// What `breakroom doctor --fix` does, in order.
     #[serde(default)]
     pub fix: Vec<Fix>,
+    /// What `fix` installs, for a person to decide by.
+    #[serde(default)]
+    pub package: Option<Package>,
     #[serde(default)]
     pub mode: Mode,
     #[serde(default)]
