@@ -11,7 +11,7 @@ use breakroom_door_dap::{Hub, Options, Place, Session};
 use breakroom_engines::Installed;
 use breakroom_hub::Which;
 use breakroom_launch::attach::Object;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use serde_json::Value;
 
 use crate::fixing::Consent;
@@ -66,8 +66,9 @@ pub enum Command {
     },
     /// Debug a program here in the terminal.
     ///
-    /// The debugger is chosen by the file; what has to be built is built first. A folder means the project in it. Without a
-    /// file it says what could be run here. Commands can be piped in: `printf 'break 3\ncontinue\nbt\n' | breakroom run t.py`.
+    /// The debugger is chosen by the program's file; what has to be built is built first. A folder means the project in it.
+    /// Without a program it says what could be run here. Commands can be piped in:
+    /// `printf 'break 3\ncontinue\nbt\n' | breakroom run t.py`.
     Run(Box<RunArgs>),
     /// The DAP door: what an editor starts as its debug adapter. Speaks on stdin and stdout by default.
     Dap(DapArgs),
@@ -167,15 +168,16 @@ pub enum Command {
 
 #[derive(Args, Default)]
 pub struct RunArgs {
-    /// The program: a script, a source file, an executable with debug information, a project's folder, or a tool such as
-    /// pytest.
+    /// The program and its arguments. PROGRAM is a script, a source file, an executable with debug information, a project's
+    /// folder, or a tool such as pytest. Options of breakroom stand before it: everything after PROGRAM is passed to it.
+    #[arg(value_names = ["PROGRAM", "ARGS"], trailing_var_arg = true, value_hint = ValueHint::AnyPath)]
+    pub command: Vec<OsString>,
+    #[arg(skip)]
     pub file: Option<PathBuf>,
-    /// Its arguments.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(skip)]
     pub args: Vec<String>,
-    /// A module of Python, as `python -m` takes it; what follows is its arguments.
-    // By one letter only: a long name would be taken from the arguments of a program that has such an option.
-    #[arg(short, value_names = ["MODULE", "ARGS"], num_args = 0.., allow_hyphen_values = true)]
+    /// Run a Python module, as `python -m` does. Everything after MODULE is passed to it.
+    #[arg(short, value_names = ["MODULE", "ARGS"], num_args = 1.., allow_hyphen_values = true)]
     pub module: Option<Vec<String>>,
     /// Break at LINE, FILE:LINE or FUNCTION, optionally with ` if CONDITION`, ` hits N` or ` log "TEXT"`. Without any,
     /// stop at the entry.
@@ -187,16 +189,16 @@ pub struct RunArgs {
     /// The debugger, if not the one the file suggests.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// A configuration or compound of `.vscode/launch.json`; FILE is then what `${file}` means in it.
+    /// A configuration or compound of `.vscode/launch.json`; PROGRAM is then what `${file}` means in it.
     #[arg(short, long, value_name = "NAME", conflicts_with_all = ["kind", "attach", "core", "target"])]
     pub configuration: Option<String>,
     /// Which of a project's programs.
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
     /// Debug a process that runs already, or a debug server that listens.
-    #[arg(long, value_name = "PID|HOST:PORT", value_parser = object, conflicts_with_all = ["file", "core", "target"])]
+    #[arg(long, value_name = "PID|HOST:PORT", value_parser = object, conflicts_with_all = ["command", "core", "target"])]
     pub attach: Option<Object>,
-    /// Look at what a program left when it crashed; FILE is the program.
+    /// Look at what PROGRAM left when it crashed.
     #[arg(long, value_name = "CORE", conflicts_with = "target")]
     pub core: Option<PathBuf>,
     /// An argument of the launch that this debugger knows, such as `history=false` for EZ (nothing is remembered, so the
@@ -217,13 +219,19 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// Behind a file, `-m` and what follows it is the program's own.
+    /// Splits the command into the program and its arguments.
     pub fn with_its_words(mut self) -> anyhow::Result<Self> {
-        if self.file.is_some()
-            && let Some(words) = self.module.take()
-        {
-            self.args.push("-m".to_owned());
-            self.args.extend(words);
+        let mut words = std::mem::take(&mut self.command).into_iter().peekable();
+        self.file = words.next().map(PathBuf::from);
+        // It only ends the options of breakroom.
+        words.next_if(|word| word == "--");
+        for word in words {
+            let text = word.into_string().map_err(|word| {
+                anyhow::anyhow!(
+                    "cannot pass the argument {word:?}: it is not valid UTF-8, and debuggers take text"
+                )
+            })?;
+            self.args.push(text);
         }
         let says_else = [&self.kind, &self.configuration, &self.target].iter().any(|said| said.is_some());
         if self.module.is_some() && (says_else || self.attach.is_some() || self.core.is_some()) {
@@ -452,6 +460,34 @@ mod tests {
             }
         }
         assert_eq!(understood, 6);
+    }
+
+    #[test]
+    fn everything_after_the_program_belongs_to_the_program() {
+        let read = |line: &str| {
+            let words = ["breakroom", "run"].into_iter().chain(line.split_whitespace());
+            let cli = Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let Command::Run(args) = cli.command else { panic!("{line}: another command") };
+            let args = args.with_its_words().unwrap();
+            let words = args.module.unwrap_or_default();
+            let program = args.file.map(|file| file.to_string_lossy().into_owned());
+            [Vec::from_iter(program), args.args, words].concat().join(" ")
+        };
+        for command in [
+            "args.py --name bob --verbose --type x --input y --log z -b 3",
+            "args.py --as a --launch b --catch c --core d -c e --target f --attach g --private",
+            "args.py -m x",
+            "args.py -h",
+            "args.py one --help -- -V",
+            "python -c print(2)",
+            "cargo test adds -- --nocapture",
+        ] {
+            assert_eq!(read(command), command);
+            assert_eq!(read(&format!("--private -b 3 {command}")), command, "after options");
+            assert_eq!(read(&format!("-- {command}")), command, "after the end of the options");
+        }
+        assert_eq!(read("--type python args.py -- -c x.json"), "args.py -c x.json");
+        assert_eq!(read("-b 3 -m pytest -q -b 4 -- -h"), "pytest -q -b 4 -- -h");
     }
 
     #[test]

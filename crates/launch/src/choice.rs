@@ -20,7 +20,7 @@ pub fn pick(choices: Vec<Choice>, wanted: Option<&str>, whose: &str) -> Result<u
         (None, 1) => Ok(0),
         (_, 0) => Err(Failure::said(format!("{whose} no program that could be started."))),
         (None, _) => Err(Failure::said(format!(
-            "{whose} several programs; say which with --target NAME (in a launch: \"breakroom\": {{\"target\": NAME}}):{}",
+            "{whose} several programs; say which with --target NAME before the path (in a launch: \"breakroom\": {{\"target\": NAME}}):{}",
             list()
         ))),
         (Some(wanted), _) => choices

@@ -51,13 +51,13 @@ pub fn runnable(folder: &Path, context: &Context) -> Result<Listing, Failure> {
     };
     let several = seen.len() > 1;
     for one in seen {
-        let mut words = vec![".".to_owned()];
-        let what = match one {
-            Seen::Program(Choice { name, what }) => {
-                words.extend(several.then(|| ["--target".to_owned(), name]).into_iter().flatten());
-                what
+        let folder = ".".to_owned();
+        let (words, what) = match one {
+            Seen::Program(Choice { name, what }) if several => {
+                (vec!["--target".to_owned(), name, folder], what)
             }
-            Seen::Project(what) => what.to_owned(),
+            Seen::Program(Choice { what, .. }) => (vec![folder], what),
+            Seen::Project(what) => (vec![folder], what.to_owned()),
         };
         all.push(Runnable { words, what });
     }

@@ -28,10 +28,13 @@ pub fn is_said(arguments: &Arguments) -> bool {
     SAID_BY.iter().any(|key| arguments.contains_key(*key))
 }
 
-/// What a launch is called whose Python has to be found, or that names a module; `None` if it can go as it is.
+/// The name of a launch whose Python has to be found, or that has a module or code; `None` if it needs no change.
 pub fn name(arguments: &Arguments, context: &Context) -> Option<String> {
     if let Some(module) = arguments.get("module").and_then(Value::as_str) {
         return Some(module.to_owned());
+    }
+    if arguments.contains_key("code") {
+        return Some("python -c".to_owned());
     }
     let program = context.cwd.join(arguments.get("program")?.as_str()?);
     let wanted = is_script(&program) && (is_said(arguments) || of_script(&program, context).is_some());
@@ -169,7 +172,7 @@ pub fn is_interpreter(program: &Path) -> bool {
     program.file_name().and_then(|name| name.to_str()).is_some_and(is_name)
 }
 
-/// What the words behind `python` come to: a module or a script, its arguments, and options of Python's own.
+/// The launch for the words after `python`: a module, a script or code, its arguments, and options of Python's own.
 pub fn from_words(words: &[String]) -> Option<Arguments> {
     let mut launch = Map::new();
     let mut options = Vec::new();
@@ -177,6 +180,7 @@ pub fn from_words(words: &[String]) -> Option<Arguments> {
     while let Some(word) = rest.next() {
         let key = match word.as_str() {
             "-m" => "module",
+            "-c" => "code",
             option if WITH_VALUE.contains(&option) => {
                 options.extend([word.clone(), rest.next()?.clone()]);
                 continue;
@@ -187,7 +191,10 @@ pub fn from_words(words: &[String]) -> Option<Arguments> {
             }
             _ => "program",
         };
-        let named = if key == "module" { rest.next()? } else { word };
+        let named = if key == "program" { word } else { rest.next()? };
+        if key == "code" {
+            launch.insert("name".to_owned(), "python -c".into());
+        }
         launch.insert(key.to_owned(), named.as_str().into());
         launch.insert("args".to_owned(), rest.cloned().collect::<Vec<_>>().into());
         if !options.is_empty() {
@@ -213,9 +220,11 @@ mod tests {
     fn the_words_behind_python_are_read_as_python_does() {
         assert_eq!(words("-m a.b -x c"), Some(json!({"module": "a.b", "args": ["-x", "c"]})));
         assert_eq!(words("x.py -m"), Some(json!({"program": "x.py", "args": ["-m"]})));
+        let code = json!({"name": "python -c", "code": "print(2)", "args": ["-c", "x"]});
+        assert_eq!(words("-c print(2) -c x"), Some(code));
         let options = json!({"program": "x.py", "args": [], "pythonArgs": ["-u", "-X", "dev"]});
         assert_eq!(words("-u -X dev x.py"), Some(options));
-        for nothing in ["", "-V", "-m", "-X"] {
+        for nothing in ["", "-V", "-m", "-c", "-X"] {
             assert_eq!(words(nothing), None);
         }
     }

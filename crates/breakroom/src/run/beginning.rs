@@ -224,7 +224,7 @@ fn tool(name: &Path, catalog: &Catalog, context: &Context) -> Result<PathBuf> {
     }
 }
 
-/// A module, or whatever else is behind the word `python`.
+/// A module, a script or code of Python.
 fn by_python(
     python: Option<&Path>,
     words: &[String],
@@ -232,7 +232,7 @@ fn by_python(
     context: &Context,
 ) -> Result<Beginning> {
     let Some(launch) = python_words(words) else {
-        bail!("which program? Name a script, or a module by -m NAME")
+        bail!("no program was given to python; name a script, a module with -m NAME, or code with -c CODE")
     };
     let catalog = Catalog::load(context)?;
     let kind = by_type.map_or("python", |entry| entry.kind());

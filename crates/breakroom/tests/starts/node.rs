@@ -92,7 +92,7 @@ fn what_the_launch_says_of_the_environment_stays_when_the_program_is_stopped_on_
         "function f() { return process.env.A; }\nconst a = f();\nconsole.log(a + Error.stackTraceLimit);\n";
     place.write("s.js", text);
     let environment = r#"env={"A":"own","NODE_OPTIONS":"--stack-trace-limit=7"}"#;
-    let told = place.run(".", &["s.js", "--launch", environment], "continue\n");
+    let told = place.run(".", &["--launch", environment, "s.js"], "continue\n");
     told.shows(&["stopped: entry at s.js:2 ", "own7"]);
     place.leave(Hub::Private);
 }
@@ -237,13 +237,13 @@ fn a_program_of_node_stops_where_it_throws_what_nobody_catches() {
     let place = Place::with_adapters();
     place
         .write("x.js", "try { throw new Error('caught') } catch {}\nlet a = 42;\nthrow new Error('lost');\n");
-    let told = place.run(".", &["x.js", "--break", "x.js:2"], "continue\nprint a\ncontinue\n");
+    let told = place.run(".", &["--break", "x.js:2", "x.js"], "continue\nprint a\ncontinue\n");
     let lost = "stopped: exception at x.js:3 in <anonymous>: Error: lost\n";
     told.shows(&["stopped: breakpoint at x.js:2", lost, "a = 42"]);
     assert_eq!(told.code, Some(1), "{told:?}");
     // What is thrown need not be an error.
     place.write("x.js", "throw 'a text';\n");
-    let told = place.run(".", &["x.js", "--break", "x.js:9"], "continue\n");
+    let told = place.run(".", &["--break", "x.js:9", "x.js"], "continue\n");
     told.shows(&["stopped: exception at x.js:1 in <anonymous>: a text\n"]);
     place.leave(Hub::Private);
 }
@@ -261,7 +261,7 @@ fn a_program_of_node_that_cannot_be_read_says_why_and_stops_nowhere() {
     assert!(!told.out.contains("stopped:"), "{told:?}");
     // Here the program has begun, and stands where it asked for the text.
     place.write("y.js", "const a = 1;\nrequire('./x.js');\n");
-    let told = place.run(".", &["y.js", "--break", "y.js:9"], "print a\ncontinue\n");
+    let told = place.run(".", &["--break", "y.js:9", "y.js"], "print a\ncontinue\n");
     told.shows(&["stopped: exception at y.js:2 in ", "x.js:2", "SyntaxError: Unexpected token", "a = 1"]);
     place.leave(Hub::Private);
 }
@@ -281,7 +281,7 @@ function tick() {
 tick();
 ";
     place.write("x.js", text);
-    let told = place.run(".", &["x.js", "--break", "x.js:4"], "bt\nframe 50\nbt\nquit\n");
+    let told = place.run(".", &["--break", "x.js:4", "x.js"], "bt\nframe 50\nbt\nquit\n");
     told.shows(&["-> #0  x.js:4 in tick\n", "   #19 ", "   and those up to #99; `frame N` looks at one\n"]);
     told.shows(&["\nframe 50: ", "\n-> #50 "]);
     assert!(!told.out.contains("#51 "), "{told:?}");
@@ -304,7 +304,7 @@ fn what_a_function_of_node_uses_of_those_around_it_is_shown_behind_its_locals() 
 outer(40)(2);
 ";
     place.write("x.js", text);
-    let told = place.run(".", &["x.js", "--break", "x.js:5"], "locals\nset kept = 7\nprint kept\nquit\n");
+    let told = place.run(".", &["--break", "x.js:5", "x.js"], "locals\nset kept = 7\nprint kept\nquit\n");
     told.shows(&["  a = 2\n  b = 42\n", "  kept = 40\n", "kept = 7\n"]);
     let at = |part: &str| told.out.find(part).unwrap();
     assert!(at("  b = 42\n") < at("  kept = 40\n"), "{told:?}");
@@ -345,7 +345,7 @@ lines.on('close', () => console.log('no more'));
 ",
     );
     place.write("in.txt", "Ann\nBob");
-    let told = place.run(".", &["x.js", "--input", "in.txt"], "continue\n");
+    let told = place.run(".", &["--input", "in.txt", "x.js"], "continue\n");
     told.shows(&["\ngot Ann\n", "got Bob\n", "no more\n", "exit code 0"]);
     // Nobody gives any.
     let told = place.run(".", &["x.js"], "continue\n");
@@ -456,7 +456,7 @@ fn the_code_of_a_program_in_a_terminal_is_told() {
     let place = Place::with_adapters();
     for (text, code) in [("process.exit(3)", 3), ("process.kill(process.pid, 'SIGKILL')", 137), ("", 0)] {
         place.write("ends.js", &format!("console.log('here');\n{text};\n"));
-        let told = place.run(".", &["ends.js", "--launch", "console=\"integratedTerminal\""], "continue\n");
+        let told = place.run(".", &["--launch", "console=\"integratedTerminal\"", "ends.js"], "continue\n");
         told.shows(&["here"]);
         assert_eq!(told.code, Some(code), "{told:?}");
     }

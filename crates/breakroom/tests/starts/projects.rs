@@ -20,7 +20,7 @@ fn a_module_of_go_is_debugged_by_the_package_that_is_named() {
     place.write("g/cmd/two/main.go", &GO.replace("NAME", "second"));
     place.run(".", &["g"], "").fails_with(&["several programs", "\n  one", "\n  two"]);
     let told =
-        place.run("g", &[".", "--target", "two", "--break", "cmd/two/main.go:7"], "print name\ncontinue\n");
+        place.run("g", &["--target", "two", "--break", "cmd/two/main.go:7", "."], "print name\ncontinue\n");
     told.shows(&["main.go:7", "second"]);
     place.leave(Hub::Private);
 }
@@ -75,8 +75,8 @@ fn without_a_file_it_is_said_what_could_be_run() {
     assert_eq!(told.code, Some(0), "{told:?}");
     told.shows(&[
         "breakroom run -c 'The API'      python, launch\n",
-        "breakroom run . --target other  ",
-        "breakroom run . --target tool   ",
+        "breakroom run --target other .  ",
+        "breakroom run --target tool .   ",
     ]);
     std::fs::create_dir(place.path("empty")).unwrap();
     std::fs::create_dir(place.path("empty/.git")).unwrap();
@@ -99,7 +99,7 @@ fn a_folder_whose_cmake_script_builds_nothing_is_debugged_by_the_script() {
         "c/CMakeLists.txt",
         "cmake_minimum_required(VERSION 3.20)\nproject(c NONE)\nset(NAME \"world\")\nmessage(STATUS \"hello ${NAME}\")\n",
     );
-    let told = place.run("c", &[".", "--break", "CMakeLists.txt:4"], "print NAME\nprint ${NAME}\ncontinue\n");
+    let told = place.run("c", &["--break", "CMakeLists.txt:4", "."], "print NAME\nprint ${NAME}\ncontinue\n");
     told.shows(&["CMakeLists.txt:4", "NAME = world", "hello world"]);
     place.leave(Hub::Private);
 }

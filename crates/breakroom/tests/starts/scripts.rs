@@ -37,7 +37,7 @@ fn perl_stops_in_the_first_line_and_steps_out_of_what_was_not_stepped_into() {
     let place = Place::new();
     place.write("p.pl", SUM);
     let commands = "threads\ncontinue\nout\nprint $sum\nprint nosuch()\nset $sum = 9\nthreads\ninput Zo\u{eb}\ncontinue\n";
-    let told = place.run(".", &["p.pl", "--break", "1", "--break", "3"], commands);
+    let told = place.run(".", &["--break", "1", "--break", "3", "p.pl"], commands);
     told.shows(&[
         "stopped: breakpoint at p.pl:1 ",
         "stopped: breakpoint at p.pl:3 ",
@@ -132,7 +132,7 @@ fn a_breakpoint_stops_in_a_perl_module_that_was_found_by_a_relative_path() {
     let place = Place::new();
     place.write("lib/Sum.pm", "package Sum;\nsub of {\n    my @all = @_;\n    return scalar @all;\n}\n1;\n");
     place.write("p.pl", "use lib 'lib';\nrequire Sum;\nprint Sum::of('k\u{f6}ln', 2), \"\\n\";\n");
-    let told = place.run(".", &["p.pl", "--break", "lib/Sum.pm:4"], "print $all[0]\nbt\ncontinue\n");
+    let told = place.run(".", &["--break", "lib/Sum.pm:4", "p.pl"], "print $all[0]\nbt\ncontinue\n");
     told.shows(&["Sum.pm:4 in of", "$all[0] = 'k\u{f6}ln'", "return scalar @all", "exit code 0"]);
     place.leave(Hub::Private);
 }
@@ -221,7 +221,7 @@ fn variables_of_cmake_are_listed_and_one_that_is_not_set_is_no_empty_one() {
     let place = Place::with_adapters();
     place.write("m.cmake", "set(apple 1)\nset(e \"\")\nmessage(STATUS \"a ${apple}\")\n");
     let commands = "locals\nprint nosuch\nprint ${apple}\nprint e\ncontinue\n";
-    let told = place.run(".", &["m.cmake", "--break", "3"], commands);
+    let told = place.run(".", &["--break", "3", "m.cmake"], commands);
     let all = format!("{}{}", told.out, told.errors);
     assert!(all.contains("cannot evaluate: no variable of that name is set"), "{told:?}");
     told.shows(&["\n  apple = 1\n", "${apple} = 1"]);
@@ -275,7 +275,7 @@ fn what_rdbg_says_of_its_breakpoints_is_not_what_the_program_prints() {
     let place = Place::new();
     place.write("later.rb", "def add(a, b)\n  a + b\nend\n");
     place.write("r.rb", "warn 'warned'\nrequire_relative 'later'\nputs \"sum #{add(40, 2)}\"\n");
-    let told = place.run(".", &["r.rb", "--break", "later.rb:2"], "print a\ncontinue\n");
+    let told = place.run(".", &["--break", "later.rb:2", "r.rb"], "print a\ncontinue\n");
     told.shows(&["stopped: breakpoint at later.rb:2 ", "a = 40", "sum 42", "exit code 0"]);
     let all = format!("{}{}", told.out, told.errors);
     assert!(all.contains("warned") && !all.contains("DEBUGGER"), "{told:?}");

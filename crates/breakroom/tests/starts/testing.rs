@@ -185,16 +185,30 @@ fn a_module_of_python_is_run_by_its_name_with_whatever_follows_it() {
         let all = format!("{}{}", told.out, told.errors);
         assert!(all.contains("Ran 1 test") && told.code == Some(0), "{words:?}: {told:?}");
     }
-    // Behind a file they are the program's own.
+    // After a file they are the program's own.
     place.write("args.py", "import sys\nprint(sys.argv[1:])\n");
     for own in [["-m", "x", "-v"], ["--module", "x", "-v"]] {
         let told = place.run(".", &[&["args.py"][..], &own].concat(), "continue\n");
         told.shows(&[&format!("['{}', 'x', '-v']", own[0])]);
     }
-    place.run(".", &["args.py", "-m"], "continue\n").shows(&["['-m']"]);
-    let told = place.run(".", &["--type", "python", "args.py", "-m", "x"], "continue\n");
-    told.shows(&["['-m', 'x']"]);
+    let own = ["--type", "python", "args.py", "-m", "x", "--break", "9", "--name", "bob", "-h"];
+    let told = place.run(".", &own, "continue\n");
+    told.shows(&["['-m', 'x', '--break', '9', '--name', 'bob', '-h']"]);
     place.run(".", &["--break", "7", "-m", "unittest"], "").fails_with(&["--break 7: in which file?"]);
+    place.leave(Hub::Private);
+}
+
+#[test]
+fn code_of_a_python_command_line_is_run_with_what_follows_it() {
+    if adapters::skipped("debugpy") {
+        return;
+    }
+    let place = Place::with_adapters();
+    let code = "import sys\nprint(sys.argv)";
+    let told = place.run(".", &["python3", "-c", code, "-b", "x"], "next\nprint 6 * 7\ncontinue\n");
+    told.shows(&["stopped: entry at <string>:1 ", "<string>:2 ", "42", "['-c', '-b', 'x']"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    place.run(".", &["python3", "-V"], "").fails_with(&["no program"]);
     place.leave(Hub::Private);
 }
 
@@ -343,12 +357,12 @@ fn programs_of_a_python_project_have_a_name_each_and_stop_where_there_is_somethi
     place.write("p/shop/__main__.py", "from . import cli\nprint('by the package')\n");
     place.write("p/shop/cli.py", "def main():\n    print('by the command')\n    return 0\n");
     let told = place.run("p", &[], "");
-    told.shows(&["run . --target shop  ", "run . --target shop/__main__.py  "]);
-    let told = place.run("p", &[".", "--target", "shop"], "continue\n");
+    told.shows(&["run --target shop .  ", "run --target shop/__main__.py .  "]);
+    let told = place.run("p", &["--target", "shop", "."], "continue\n");
     told.shows(&["stopped: entry at shop:", "from shop.cli import main", "by the command"]);
     assert!(!told.out.contains("<string>"), "{told:?}");
     let told =
-        place.run("p", &[".", "--target", "shop/__main__.py", "--break", "shop/__main__.py:2"], "continue\n");
+        place.run("p", &["--target", "shop/__main__.py", "--break", "shop/__main__.py:2", "."], "continue\n");
     told.shows(&["stopped: breakpoint at __main__.py:2", "by the package"]);
     // The package itself may be named too, and imports from beside itself.
     let told = place.run("p", &["--break", "shop/__main__.py:2", "shop"], "continue\n");
