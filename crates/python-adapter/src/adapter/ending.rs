@@ -165,6 +165,7 @@ impl Adapter {
             session.link.respond(&start.request, &Err("the session has ended before it began".to_owned()));
         }
         session.at_work = None;
+        session.moves.clear();
         session.launching = None;
         session.release_held();
         let body = if session.restart { json!({"restart": true}) } else { json!({}) };
@@ -229,6 +230,7 @@ impl Adapter {
     pub(super) fn on_deadline(&mut self, id: SessionId, now: Instant) {
         self.on_start_deadline(id, now);
         let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.forget_moves(|(_, until)| *until <= now);
         if let Replaced::Awaited { until } = session.replaced
             && until <= now
         {

@@ -1,5 +1,7 @@
 //! What a client asks for. Most of it is for the debugger in the process and only passed on.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::server::Asked;
@@ -25,6 +27,12 @@ const CAPABILITIES: &str = concat!(
     r#"{"filter": "userUnhandled", "label": "User Uncaught Exceptions", "default": false, "#,
     r#""description": "Break when exception escapes into library code."}], "supportsStepInTargetsRequest": true}"#,
 );
+
+/// Requests after which threads run or stop. The client hears their answers before the events that follow from them, as from
+/// debugpy's adapter.
+const MOVES: [&str; 6] = ["continue", "next", "stepIn", "stepOut", "goto", "pause"];
+/// How long events wait for such an answer: debugpy gives it at once or never.
+const ORDER: Duration = Duration::from_secs(1);
 
 /// Said by a client that knows `breakroom/input`, and only then by us: others have no way to answer a program that reads.
 pub(super) const INPUT: &str = "supportsBreakroomInput";
@@ -64,9 +72,7 @@ impl Adapter {
             "debugpySystemInfo" => self.system_info(id, request),
             "breakroom/input" => self.give_input(id, &request),
             "pause" | "continue" => self.forward_for_all_threads(id, request),
-            // It may run for as long as the program likes, and others need not wait for it.
-            "evaluate" => self.forward(id, request, None, AtOnce::Yes),
-            _ => self.forward(id, request, None, AtOnce::No),
+            _ => self.forward(id, request, None),
         }
     }
 
@@ -104,18 +110,19 @@ impl Adapter {
             arguments = json!({});
         }
         arguments["threadId"] = json!("*");
-        self.forward(id, request, message::raw(&arguments), AtOnce::No);
+        self.forward(id, request, message::raw(&arguments));
     }
 
-    /// Passes a request on, with other arguments if there are any.
-    fn forward(&mut self, id: SessionId, request: Request, arguments: Option<Raw>, at_once: AtOnce) {
+    /// Passes a request on, with other arguments if there are any. Others are not kept waiting for its answer: debugpy works
+    /// off what it reads in order, and answers what it does not know, or a `continue` while nothing is stopped, never.
+    fn forward(&mut self, id: SessionId, request: Request, arguments: Option<Raw>) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(server) = session.server.and_then(|server| self.servers.get_mut(&server)) else {
             session.fail(&request, "no process is debugged here");
             return;
         };
-        if at_once == AtOnce::No {
-            session.at_work = Some(request.seq);
+        if MOVES.contains(&request.command.as_str()) {
+            session.moves.push((request.seq, Instant::now() + ORDER));
         }
         let arguments = arguments.or_else(|| request.arguments.clone());
         let command = request.command.clone();
@@ -125,7 +132,8 @@ impl Adapter {
     pub(super) fn on_forwarded(&mut self, id: SessionId, request: &Request, outcome: &Outcome) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.respond(request, outcome);
-        self.work_is_done(id, request.seq);
+        session.forget_moves(|(seq, _)| *seq == request.seq);
+        self.proceed(id);
     }
 
     fn work_is_done(&mut self, id: SessionId, seq: i64) {
@@ -210,7 +218,7 @@ impl Adapter {
         session.restart = false;
         // The program is interrupted and may end by itself; who wants more sends `disconnect`.
         if session.on_terminate == OnTerminate::Interrupt && session.server.is_some() {
-            return self.forward(id, request, None, AtOnce::Yes);
+            return self.forward(id, request, None);
         }
         self.finalize(id, Some(true), Some(request));
     }
@@ -232,13 +240,6 @@ impl Adapter {
             _ => {}
         }
     }
-}
-
-/// Whether a request may overtake others, and others it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AtOnce {
-    Yes,
-    No,
 }
 
 #[cfg(test)]

@@ -33,11 +33,13 @@ pub(crate) struct Session {
     pub entrance: Entrance,
     pub client: Option<Client>,
     pub stage: Stage,
-    /// In the order they came; one at a time is at work.
+    /// Requests that came before the program was started and configured, in their order.
     pub waiting: VecDeque<Request>,
-    /// The number of the request that the server works at.
+    /// The number of the request that all others wait for.
     pub at_work: Option<i64>,
-    /// Events that came while a request was at work: the client hears its answer first, as from debugpy's adapter.
+    /// Unanswered requests that let threads run or stop, and until when events wait for each answer.
+    pub moves: Vec<(i64, Instant)>,
+    /// Events that wait for an answer.
     held: Vec<Event>,
     /// Events from before the start was answered. None once it was.
     deferred: Option<Vec<Event>>,
@@ -193,6 +195,7 @@ impl Session {
             stage: Stage::Fresh,
             waiting: VecDeque::new(),
             at_work: None,
+            moves: Vec::new(),
             held: Vec::new(),
             deferred: Some(Vec::new()),
             server: None,
@@ -221,9 +224,10 @@ impl Session {
 
     /// Passes on what is said about the program, when it is time for it.
     pub fn tell(&mut self, event: Event) {
+        let waits = self.awaits_answer();
         match &mut self.deferred {
             Some(deferred) => deferred.push(event),
-            None if self.at_work.is_some() && self.held.len() < HELD => self.held.push(event),
+            None if waits && self.held.len() < HELD => self.held.push(event),
             None => {
                 self.release_held();
                 self.link.event(&event);
@@ -241,6 +245,18 @@ impl Session {
     /// The start failed; there may be another.
     pub fn defer(&mut self) {
         self.deferred = Some(Vec::new());
+    }
+
+    fn awaits_answer(&self) -> bool {
+        self.at_work.is_some() || !self.moves.is_empty()
+    }
+
+    /// Events need not wait for the answers to these any more.
+    pub fn forget_moves(&mut self, is_over: impl Fn(&(i64, Instant)) -> bool) {
+        self.moves.retain(|asked| !is_over(asked));
+        if !self.awaits_answer() {
+            self.release_held();
+        }
     }
 
     pub fn release_held(&mut self) {
@@ -308,6 +324,7 @@ impl Session {
         };
         let injector = self.injector.as_ref().and_then(Injector::next_word);
         let ending = self.ending.as_ref().and_then(Ending::deadline);
-        [starting, replaced, injector, ending].into_iter().flatten().min()
+        let moves = self.moves.iter().map(|(_, until)| *until).min();
+        [starting, replaced, injector, ending, moves].into_iter().flatten().min()
     }
 }

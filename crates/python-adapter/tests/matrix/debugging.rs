@@ -1,8 +1,9 @@
 //! Breakpoints, steps, variables: what is for the debugger in the process, and passes through.
 
+use breakroom_testkit::adapters;
 use serde_json::{Value, json};
 
-use crate::talk::Talk;
+use crate::talk::{Talk, Which};
 use crate::{Folder, same};
 
 /// Each line is written at once: what the log point says may come between any two pieces.
@@ -112,6 +113,27 @@ fn a_program_that_spins_is_paused_the_same() {
         talk.ended();
         vec![std::mem::take(&mut talk.heard)]
     });
+}
+
+/// debugpy answers neither what it has no function for, nor a `continue` while nothing is stopped.
+#[test]
+fn a_request_that_is_never_answered_holds_neither_others_nor_events() {
+    if adapters::skipped("debugpy") {
+        return;
+    }
+    let (_folder, file) = Folder::with("spin.py", "n = 0\nwhile True:\n    n += 1\n");
+    for unanswered in ["readMemory", "continue"] {
+        let mut talk = Talk::with(&Which::Ours);
+        talk.initialize();
+        talk.start("launch", json!({"program": file, "console": "internalConsole"}), |_| {});
+        talk.send(unanswered, json!({"threadId": 1, "memoryReference": "1", "count": 1}));
+        assert_eq!(talk.call("pause", json!({"threadId": 1}))["success"], true, "after `{unanswered}`");
+        let thread = talk.stopped();
+        let frame = talk.frame(&thread);
+        assert!(frame.is_number(), "{unanswered}: {frame}");
+        talk.call("terminate", json!({}));
+        talk.ended();
+    }
 }
 
 #[test]
