@@ -5,6 +5,7 @@
 
 pub mod choose;
 pub mod companion;
+mod copies;
 mod defaults;
 pub mod entry;
 pub mod find;

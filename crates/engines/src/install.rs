@@ -88,7 +88,10 @@ impl Entry {
             Installed::ByUs | Installed::Anywhere => found.is_some(),
         };
         let steps = self.fix.iter().map(|fix| Step { fix: fix.clone(), adapters: adapters.clone() });
-        Ok(steps.filter(|step| !step.is_done(there, context)).collect())
+        let steps: Vec<Step> = steps.filter(|step| !step.is_done(there, context)).collect();
+        // What only helps to install it is not needed for what is there.
+        let is_needed = !there || steps.iter().any(|step| !step.needs_root());
+        Ok(if is_needed { steps } else { Vec::new() })
     }
 }
 

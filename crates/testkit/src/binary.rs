@@ -79,6 +79,9 @@ impl Sandbox {
         command.env("XDG_STATE_HOME", self.path("state"));
         command.env("XDG_CONFIG_HOME", self.path("config"));
         command.env("TMPDIR", self.path("tmp"));
+        // What the person's own editors have installed is not what is tested.
+        command.env("XDG_DATA_HOME", self.path("data"));
+        command.env("VSCODE_EXTENSIONS", self.path("extensions"));
         self.census.mark_command(&mut command);
         command
     }

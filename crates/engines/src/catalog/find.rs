@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::copies::{copy_at, described, is_copy};
 use super::entry::{ArgsWhen, COMPANION, Candidate, Entry, Origin, SCRIPT, VersionQuery};
 use super::fix::Fix;
 use super::from_launch::{self, depends_on_launch};
@@ -151,10 +152,10 @@ impl Found {
 
 impl Candidate {
     fn locate(&self, context: &Context, adapters: &Path) -> Option<Found> {
-        let needed = self.needs.as_ref().map(|path| adapters.join(path));
-        if needed.as_ref().is_some_and(|path| !path.exists()) {
-            return None;
-        }
+        let needed = match &self.needs {
+            Some(_) => Some(self.needed(context, adapters)?),
+            None => None,
+        };
         let started: Option<Vec<PathBuf>> =
             self.needs_programs.iter().map(|names| either(names, context)).collect();
         // We may be called by that name ourselves, and are not what is looked for.
@@ -175,10 +176,15 @@ impl Candidate {
         let when = |when: &ArgsWhen| ArgsWhen { files: when.files.clone(), args: command(&when.args) };
         let args_when = self.args_when.iter().map(when).collect();
         let args = command(&self.args);
-        let version = self
-            .version
-            .as_ref()
-            .map(|query| VersionQuery { args: query.args.iter().map(fill).collect(), ..query.clone() });
+        let beside_it = |file: &String| match (file.starts_with("../"), path.parent()) {
+            (true, Some(folder)) => folder.join(file).to_string_lossy().into_owned(),
+            _ => file.clone(),
+        };
+        let version = self.version.as_ref().map(|query| VersionQuery {
+            args: query.args.iter().map(fill).collect(),
+            file: query.file.as_ref().map(beside_it),
+            ..query.clone()
+        });
         if let Some((query, least)) =
             version.as_ref().and_then(|query| Some((query, query.at_least.as_ref()?)))
         {
@@ -194,6 +200,15 @@ impl Candidate {
         })
     }
 
+    /// The file that it needs, if that is there.
+    fn needed(&self, context: &Context, adapters: &Path) -> Option<PathBuf> {
+        let needs = self.needs.as_ref()?;
+        if is_copy(needs) {
+            return copy_at(needs, context);
+        }
+        Some(adapters.join(needs)).filter(|path| path.exists())
+    }
+
     /// The first of its programs that exists.
     pub(super) fn program(&self, context: &Context, adapters: &Path) -> Option<PathBuf> {
         let in_adapters =
@@ -201,6 +216,7 @@ impl Candidate {
         let in_path = || {
             self.programs.iter().find_map(|name| match name.as_str() {
                 OURSELVES => this_program(),
+                name if is_copy(name) => copy_at(name, context).filter(|path| is_executable(path)),
                 name if name.contains(versions::ANY) => matching_programs(&context.path(), name),
                 name => match name.strip_prefix(IN_ADAPTERS) {
                     Some(inside) => Some(adapters.join(inside)).filter(|path| is_executable(path)),
@@ -213,7 +229,7 @@ impl Candidate {
 
     /// The programs one of which it would run with, if its own file is there and none of them is.
     fn lacks_only(&self, context: &Context, adapters: &Path) -> Option<String> {
-        let is_there = self.needs.as_ref().is_some_and(|path| adapters.join(path).exists());
+        let is_there = self.needed(context, adapters).is_some();
         let is_plain =
             |name: &String| !name.contains("{{") && context.which(&from_home(name, context)).is_none();
         let lacks = is_there && !self.programs.is_empty() && self.programs.iter().all(is_plain);
@@ -222,11 +238,12 @@ impl Candidate {
 
     fn describe(&self) -> String {
         let mut programs = self.programs.join(", ").replace(OURSELVES, "breakroom");
-        programs = programs.replace(versions::ANY, "VERSION").replace(IN_ADAPTERS, "ADAPTERS/");
+        programs = described(&programs).replace(versions::ANY, "VERSION").replace(IN_ADAPTERS, "ADAPTERS/");
         if let Some(least) = self.version.as_ref().and_then(|query| query.at_least.as_ref()) {
             programs = format!("{programs} of at least version {least}");
         }
         match &self.needs {
+            Some(needed) if is_copy(needed) => format!("{} with {programs}", described(needed)),
             Some(needed) => format!("{needed} in the adapters folder with {programs}"),
             None => {
                 let looked_for = match self.needs_programs.is_empty() {

@@ -23,7 +23,7 @@ pub(crate) fn version_in(output: &str) -> Option<String> {
 }
 
 /// Number by number: 3.10 is later than 3.9.
-fn compare(one: &str, other: &str) -> Ordering {
+pub(crate) fn compare(one: &str, other: &str) -> Ordering {
     let numbers = |version: &str| -> Vec<u64> {
         let digits = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
         version.split('.').map_while(|part| digits(part).parse().ok()).collect()
