@@ -40,6 +40,8 @@ pub(crate) struct Client {
     pub offered: BTreeSet<NodeId>,
     /// The `type` of its own `launch` or `attach`, under which it would open a session.
     pub kind: Option<String>,
+    /// The `debugServer` of the same request: VS Code connects to that port instead of starting an adapter.
+    pub debug_server: Option<i64>,
     pub told_of_others: ToldOfOthers,
     /// Lists that it has from before it was lost, and has not said anything about since.
     pub inherited: Vec<ShelfId>,
@@ -155,6 +157,7 @@ impl Client {
             offered: BTreeSet::new(),
             focus: None,
             kind: None,
+            debug_server: None,
             told_of_others: ToldOfOthers::default(),
             inherited: Vec::new(),
             heard_live: 0..0,

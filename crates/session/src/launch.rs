@@ -238,9 +238,7 @@ impl Session {
             self.set_out(client, session, message);
             return Ok(());
         }
-        if let Some(known) = self.clients.get_mut(&client) {
-            known.kind = arguments.str("type").map(|kind| kind.into_owned());
-        }
+        self.note_offer_words(client, arguments);
         if self.has_debuggee() {
             let outside = self.clients.get(&client).is_some_and(Client::is_outside);
             self.choose_node(client, own)?;

@@ -134,6 +134,13 @@ impl Session {
         self.clients.keys().copied().filter(|client| self.sees(*client, node)).collect()
     }
 
+    /// Remembers the words of a client's own `launch` or `attach` that a child session has to be opened with.
+    pub(crate) fn note_offer_words(&mut self, id: ClientId, arguments: Json) {
+        let Some(client) = self.clients.get_mut(&id) else { return };
+        client.kind = arguments.str("type").map(|kind| kind.into_owned());
+        client.debug_server = arguments.i64("debugServer");
+    }
+
     /// A child can be joined: whoever sees its parent and can open a session for it is asked to.
     pub(crate) fn offer(&mut self, child: NodeId) {
         for client in self.clients.keys().copied().collect::<Vec<_>>() {
@@ -169,6 +176,9 @@ impl Session {
             json!({"name": name, "request": "attach", "breakroom": {"session": session, "node": child.0}});
         if let Some(kind) = kind {
             configuration["type"] = Value::from(kind);
+        }
+        if let Some(port) = client.debug_server {
+            configuration["debugServer"] = Value::from(port);
         }
         let message = request("startDebugging", json!({"request": "attach", "configuration": configuration}));
         let command: Arc<str> = "startDebugging".into();

@@ -117,6 +117,26 @@ fn a_client_that_opens_children_joins_each_while_another_sees_one_session() {
     desk.leave(Hub::Shared);
 }
 
+/// VS Code opens a child session with its own adapter unless the configuration names the server.
+#[test]
+fn child_sessions_are_opened_at_the_debug_server_of_the_launch() {
+    for (kin, starts) in [(&NODE, &[][..]), (&PYTHON, &["child"][..])] {
+        if kin.skipped() {
+            continue;
+        }
+        let desk = Desk::new();
+        let mut root = Viewer::at(&desk, Hub::Shared, &["--type", kin.kind], opens_children());
+        let mut launch = kin.launch(starts);
+        launch["debugServer"] = json!(4711);
+        root.launch(launch, &[]);
+        let announced = root.client.reverse("startDebugging");
+        assert_eq!(announced["arguments"]["configuration"]["debugServer"], 4711, "{announced}");
+        root.client.reply(&announced, false, json!("it is only looked at"));
+        root.terminated();
+        desk.leave(Hub::Shared);
+    }
+}
+
 #[test]
 fn a_program_and_its_child_process_are_two_sessions_to_who_opens_them() {
     if PYTHON.skipped() {

@@ -13,6 +13,7 @@ mod lasting;
 mod members;
 mod no_room;
 mod numbers;
+mod offers;
 mod opening;
 mod order;
 mod paths;
