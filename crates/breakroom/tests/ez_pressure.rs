@@ -215,6 +215,7 @@ fn a_program_that_others_end_was_terminated_and_has_no_exit_code() {
     let mut other = join(&desk, &EZ, "Editor", &["--session", &only_session(&desk)], json!({}));
     other.client.allow(&["stopped", "terminated", "exited"]);
     other.client.allow(&["process", "output"]);
+    other.client.call("terminate", json!({}));
     other.client.call("disconnect", json!({"terminateDebuggee": true}));
     other.client.finish();
     assert_eq!(ide.hears("terminated"), json!({}));

@@ -33,7 +33,8 @@
 //! | | data and instruction breakpoints: the first owner wins | `breakpoints::data_and_instruction_breakpoints_are_the_first_owners` |
 //! | leaving | with others present only the sender is detached | `leaving::with_others_present_a_disconnect_detaches_its_sender_only_also_the_launchers` |
 //! | | the last driver's means what DAP says | `leaving::the_last_drivers_disconnect_is_the_debuggers_and_those_who_only_look_on_are_told`; launched: `ends.rs` `a_disconnect_ends_children_that_forked_twice`; attached: `debugpy.rs`, `lldb.rs` `an_attached_process_lives_on_after_disconnect` |
-//! | | `terminate`, or `terminateDebuggee: true`, by a driver ends it | `leaving::terminate_or_a_disconnect_that_ends_the_debuggee_by_any_driver_ends_it_for_all` |
+//! | | `terminate` by a driver ends it, and `terminateDebuggee: true` by the one that launched it | `leaving::terminate_by_any_driver_or_the_launchers_disconnect_that_says_so_ends_it_for_all` |
+//! | | `terminateDebuggee: true` of a joiner only detaches it | `leaving::a_joiners_disconnect_that_would_end_the_debuggee_detaches_the_joiner_only` |
 //! | | by an observer it does not | `leaving::an_observer_ends_nothing_whatever_it_says` |
 //! | | a lost connection keeps the session and its breakpoints | `leaving::a_client_that_is_lost_while_it_stalls_leaves_the_session_and_its_breakpoints`; the last one: `sharing.rs` `an_editor_that_crashed_comes_back_to_its_python_program_and_its_breakpoints` |
 //! | | grace time, ten minutes | minutes pass in the core: `session/absence.rs` |

@@ -161,6 +161,7 @@ impl Session {
         let Some(client) = self.clients.get(&id).filter(|client| client.takes_part()) else { return };
         let identity = identity(client);
         if let Some(at) = self.lost_as(&identity) {
+            self.hand_over_stop(&identity, id);
             let before = self.lost.remove(at);
             self.ledger.hand_over(before.id, id);
             let inherited = self.ledger.shelves_of(id);
@@ -170,6 +171,17 @@ impl Session {
             self.attendance = Attendance::Somebody;
             let until = self.now.after(COMEBACK);
             self.lost.iter_mut().for_each(|lost| lost.until = until);
+        }
+    }
+
+    /// Gives the right of the client that started the debuggee to the one that comes back in its place. A connection for
+    /// a child may have been lost with it and come back first.
+    fn hand_over_stop(&mut self, identity: &Identity, id: ClientId) {
+        let lost = self.lost.iter().find(|lost| Some(lost.id) == self.starter && lost.identity == *identity);
+        let Some(before) = lost.map(|lost| lost.id).filter(|_| !self.is_at_child(id)) else { return };
+        self.starter = Some(id);
+        for client in self.clients.values_mut().filter(|client| client.opened_for == Some(before)) {
+            client.opened_for = Some(id);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::access::Access;
 use crate::belief::Belief;
 use crate::company::Manners;
 use crate::edge::{Dialect, Spellings};
-use crate::ids::{FromClient, FromEngine, NodeId, ToClient};
+use crate::ids::{ClientId, FromClient, FromEngine, NodeId, ToClient};
 use crate::joining::{Heard, Missing};
 use crate::ledger::ShelfId;
 use crate::others::ToldOfOthers;
@@ -42,6 +42,10 @@ pub(crate) struct Client {
     pub kind: Option<String>,
     /// The `debugServer` of the same request: VS Code connects to that port instead of starting an adapter.
     pub debug_server: Option<i64>,
+    /// The client that was asked to open this connection for a child: the same editor.
+    pub opened_for: Option<ClientId>,
+    /// Whether it has asked for `terminate`, which an adapter may decline, so that it may insist.
+    pub has_terminated: bool,
     pub told_of_others: ToldOfOthers,
     /// Lists that it has from before it was lost, and has not said anything about since.
     pub inherited: Vec<ShelfId>,
@@ -158,6 +162,8 @@ impl Client {
             focus: None,
             kind: None,
             debug_server: None,
+            opened_for: None,
+            has_terminated: false,
             told_of_others: ToldOfOthers::default(),
             inherited: Vec::new(),
             heard_live: 0..0,

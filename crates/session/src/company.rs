@@ -2,7 +2,7 @@
 //!
 //! Only clients that asked for it hear that word: editors do not know such events, and some die of them.
 
-use breakroom_dap::{Json, event};
+use breakroom_dap::{Json, event, request};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::client::Client;
 use crate::commands::{Kind, Known};
 use crate::failure::{Failure, FailureId};
-use crate::ids::{ClientId, FromClient};
+use crate::ids::{ClientId, FromClient, NodeId};
 use crate::session::Session;
 
 /// What a client may do. A courtesy between connections of one user, not a matter of security.
@@ -93,6 +93,14 @@ impl Session {
             |(id, other): (&ClientId, &Client)| *id != by && other.takes_part() && !other.is_at_child();
         if self.clients.iter().any(stays) {
             self.note_deed_as(by, "ended the session", "disconnect", None);
+        }
+    }
+
+    /// The same of one that ends a child that others may see.
+    pub(crate) fn note_child_end(&mut self, by: ClientId, child: NodeId) {
+        if self.clients.iter().any(|(id, other)| *id != by && other.takes_part()) {
+            let named = request("disconnect", json!({"name": self.label(child)}));
+            self.note_deed_as(by, "ended a child session", "disconnect", named.payload());
         }
     }
 

@@ -87,11 +87,13 @@ impl Session {
     ) -> Result<(), Failure> {
         let drives = self.drives(client);
         let asked = Disconnect::of(message.payload()).terminate_debuggee;
+        let stops = drives && asked == Some(true);
         if self.is_at_child(client) {
-            self.disconnect_from_child(client, seq, message, drives && asked == Some(true));
+            let ends = stops && (self.may_stop_for_all(client) || !self.others_at_child(client));
+            self.disconnect_from_child(client, seq, message, ends);
             return Ok(());
         }
-        let others = self.others(client) && !(drives && asked == Some(true));
+        let others = self.others(client) && !(stops && self.may_stop_for_all(client));
         let ready = self.root().is_some_and(|node| matches!(node.phase, Phase::Ready { .. }));
         let polite = matches!(self.ending, Ending::No | Ending::Children { .. });
         if !others && matches!(self.ending, Ending::No) {
@@ -140,6 +142,9 @@ impl Session {
         seq: FromClient,
         message: Message,
     ) -> Result<(), Failure> {
+        if let Some(client) = self.clients.get_mut(&client) {
+            client.has_terminated = true;
+        }
         if self.is_at_child(client) {
             return self.terminate_child(client, seq, message);
         }

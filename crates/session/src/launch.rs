@@ -308,6 +308,7 @@ impl Session {
         }
         self.enter(client);
         self.launcher = Some(client);
+        self.starter = Some(client);
         self.name = name(arguments);
         let paths = Paths::of(arguments.get("breakroom"));
         self.root().into_iter().for_each(|root| root.paths = paths.clone());

@@ -16,7 +16,7 @@ enum Shape {
     OneOf(&'static [&'static str]),
 }
 
-const KEYS: [(&str, Shape); 14] = [
+const KEYS: [(&str, Shape); 15] = [
     ("adapter", Shape::Object),
     ("configuration", Shape::Text),
     ("file", Shape::Text),
@@ -24,6 +24,7 @@ const KEYS: [(&str, Shape); 14] = [
     ("pathMap", Shape::Object),
     ("session", Shape::Text),
     ("node", Shape::Number),
+    ("client", Shape::Number),
     ("nodes", Shape::Count),
     ("ifRunning", Shape::OneOf(&["join"])),
     ("name", Shape::Text),

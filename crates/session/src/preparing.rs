@@ -133,6 +133,7 @@ impl Session {
         let held = Held::default();
         let preparing = Preparing { ticket, client, seq, start, message, kind, words, held };
         self.launch = Launch::Preparing(Box::new(preparing));
+        self.starter = Some(client);
     }
 
     pub(crate) fn on_prepared(&mut self, ticket: Ticket, result: Result<Option<Value>, String>) {

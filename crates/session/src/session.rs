@@ -97,6 +97,9 @@ pub struct Session {
     pub(crate) launch: Launch,
     /// The client that launched; reverse requests go to it.
     pub(crate) launcher: Option<ClientId>,
+    /// The client whose `launch` or `attach` started the debuggee, also when it is lost: its Stop ends the session for
+    /// all. Unlike `launcher` it has no heir.
+    pub(crate) starter: Option<ClientId>,
     /// What the engine is told about the client that started it.
     pub(crate) introduction: Value,
     pub(crate) ending: Ending,
@@ -161,6 +164,7 @@ impl Session {
             last_gathering: 0,
             launch: Launch::Unasked,
             launcher: None,
+            starter: None,
             introduction: Value::Null,
             ending: Ending::No,
             minted: Minted::default(),

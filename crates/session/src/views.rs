@@ -70,8 +70,10 @@ impl Session {
             return Err(Failure::loud(FailureId::NoSuchSession, text));
         };
         let home = if self.root == Some(node) { Home::Root } else { Home::Child(node) };
+        let asked = own.and_then(|own| own.i64("client")).and_then(|asked| u32::try_from(asked).ok());
         if let Some(client) = self.clients.get_mut(&id) {
             client.view = View::Own { home, more: BTreeSet::new() };
+            client.opened_for = asked.map(ClientId);
         }
         self.expect(node, None);
         Ok(())
@@ -172,8 +174,10 @@ impl Session {
             return;
         }
         let kind = client.kind.clone().or_else(|| client.declared.adapter_id.clone());
-        let mut configuration =
-            json!({"name": name, "request": "attach", "breakroom": {"session": session, "node": child.0}});
+        // A connection for a child of a child belongs to the same editor.
+        let asked = client.opened_for.unwrap_or(id);
+        let own = json!({"session": session, "node": child.0, "client": asked.0});
+        let mut configuration = json!({"name": name, "request": "attach", "breakroom": own});
         if let Some(kind) = kind {
             configuration["type"] = Value::from(kind);
         }

@@ -73,26 +73,46 @@ fn an_observer_ends_nothing_whatever_it_says() {
 }
 
 #[test]
-fn terminate_or_a_disconnect_that_ends_the_debuggee_by_any_driver_ends_it_for_all() {
+fn terminate_by_any_driver_or_the_launchers_disconnect_that_says_so_ends_it_for_all() {
     for (command, arguments) in [("terminate", json!({})), ("disconnect", json!({"terminateDebuggee": true}))]
     {
         let rig = Rig::new();
-        let Trio { mut first, mut late, mut stalled, owed, .. } = Trio::stopped(&rig, &[]);
-        late.call(command, arguments.clone());
-        first.event("terminated");
+        let Trio { first, late, mut stalled, owed, .. } = Trio::stopped(&rig, &[]);
+        let (mut ends, mut stays) = if command == "terminate" { (late, first) } else { (first, late) };
+        ends.call(command, arguments.clone());
+        stays.event("terminated");
         if command == "terminate" {
-            late.event("terminated");
-            end(late);
+            ends.event("terminated");
+            end(ends);
         } else {
-            late.finish();
+            ends.finish();
         }
         assert_eq!(asked(&rig, command), [arguments]);
         wake(&mut stalled, owed);
         stalled.event("terminated");
         end(stalled);
-        end(first);
+        end(stays);
         rig.only_the_daemon_is_left();
     }
+}
+
+#[test]
+fn a_joiners_disconnect_that_would_end_the_debuggee_detaches_the_joiner_only() {
+    let rig = Rig::new();
+    let Trio { mut first, mut late, mut stalled, owed, .. } = Trio::stopped(&rig, &[]);
+    late.call("disconnect", json!({"terminateDebuggee": true}));
+    late.finish();
+    those_left(&rig, &["First", "Stalled"]);
+    assert_eq!(asked(&rig, "disconnect"), [] as [Value; 0]);
+    first.call("next", json!({"threadId": 1}));
+    wake(&mut stalled, owed);
+    stalled.event("continued");
+    end(first);
+    // It is alone now.
+    stalled.call("disconnect", json!({"terminateDebuggee": true}));
+    stalled.finish();
+    rig.only_the_daemon_is_left();
+    assert_eq!(asked(&rig, "disconnect"), [json!({"terminateDebuggee": true})]);
 }
 
 #[test]

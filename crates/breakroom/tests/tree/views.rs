@@ -191,8 +191,8 @@ fn a_client_that_cannot_open_a_child_sees_it_in_its_own_session() {
     desk.leave(Hub::Shared);
 }
 
-#[test]
-fn a_client_of_a_child_ends_only_that_child() {
+/// One attaches to the forked process of another's program, and leaves it by `command`.
+fn visited(command: &str) {
     if NODE.skipped() {
         return;
     }
@@ -212,13 +212,57 @@ fn a_client_of_a_child_ends_only_that_child() {
     assert!(stop.is_at(FORKED), "{stop:?}");
     assert_eq!(visitor.threads().len(), 1);
     visitor.client.allow(&["terminated", "exited"]);
+    if command == "terminate" {
+        visitor.client.call(command, json!({}));
+    }
     visitor.end(json!({"terminateDebuggee": true}));
 
-    let (ended, others): (Vec<_>, Vec<_>) = stops.iter().partition(|stop| stop.is_at(FORKED));
-    first.thread_ends(ended[0].thread);
+    let (forked, others): (Vec<_>, Vec<_>) = stops.iter().partition(|stop| stop.is_at(FORKED));
+    if command == "disconnect" {
+        first.still_stopped(forked[0]);
+        first.resume(forked[0]);
+    }
+    first.thread_ends(forked[0].thread);
     first.still_stopped(others[0]);
     first.resume(others[0]);
     first.client.output_containing("worker1 2");
+    first.terminated();
+    desk.leave(Hub::Shared);
+}
+
+#[test]
+fn a_client_of_a_child_that_terminates_it_ends_only_that_child() {
+    visited("terminate");
+}
+
+#[test]
+fn a_child_whose_visitor_presses_stop_goes_on_for_its_owner() {
+    visited("disconnect");
+}
+
+/// nvim-dap's Stop, which leaves an owner's worker stopped for ever if it reaches js-debug.
+#[test]
+fn a_worker_whose_visitor_presses_stop_goes_on_for_its_owner() {
+    if NODE.skipped() {
+        return;
+    }
+    let desk = Desk::new();
+    let mut first = Viewer::at(&desk, Hub::Shared, &["--type", NODE.kind], json!({"clientName": "First"}));
+    first.launch(NODE.launch(&["worker"]), &[WORKER]);
+    let stop = first.stop();
+    let id = only_session(&desk);
+
+    let mut second = Viewer::at(&desk, Hub::Shared, &["--session", &id], opens_children());
+    second.attach(json!({}));
+    let mut program = opened(&desk, &mut second);
+    let mut worker = opened(&desk, &mut program);
+    assert!(worker.stop().is_at(WORKER));
+    worker.client.allow(&["terminated", "exited"]);
+    worker.end(json!({"terminateDebuggee": true}));
+    first.still_stopped(&stop);
+    first.resume(&stop);
+    program.terminated();
+    second.terminated();
     first.terminated();
     desk.leave(Hub::Shared);
 }

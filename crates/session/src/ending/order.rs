@@ -149,7 +149,21 @@ impl Session {
         }
     }
 
-    /// A client leaves the child that it is in the session for, which ends only if it says so.
+    /// Whether a `disconnect` with `terminateDebuggee` ends the program while others are there. Editors send it for Stop
+    /// if the adapter has no `terminate`, so that of a client which joined only detaches that client.
+    pub(super) fn may_stop_for_all(&self, id: ClientId) -> bool {
+        let Some(client) = self.clients.get(&id) else { return false };
+        let started = |starter| starter == id || client.opened_for == Some(starter);
+        client.has_terminated || self.starter.is_some_and(started)
+    }
+
+    /// Whether another client that drives sees the child that a client is in the session for.
+    pub(super) fn others_at_child(&self, client: ClientId) -> bool {
+        let stays = |other: &ClientId| *other != client && self.is_present(*other) && self.drives(*other);
+        self.home(client).is_some_and(|child| self.viewers(child).iter().any(stays))
+    }
+
+    /// A client leaves the child that it is in the session for, which ends only if `ends`.
     pub(super) fn disconnect_from_child(
         &mut self,
         client: ClientId,
@@ -162,6 +176,7 @@ impl Session {
         let home = self.home(client).filter(|_| ends);
         let node = home.and_then(|home| self.nodes.get_mut(&home)).filter(ready).map(|node| node.id);
         if let Some(node) = node {
+            self.note_child_end(client, node);
             let message = match self.kill_members_programs(node) {
                 Fate::Lives => request("disconnect", json!({"restart": false, "terminateDebuggee": false})),
                 Fate::Ends => message,

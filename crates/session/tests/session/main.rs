@@ -19,6 +19,7 @@ mod farewell;
 mod faults;
 mod filters;
 mod inside;
+mod joiner_stop;
 mod joining;
 mod journal;
 mod judged_together;

@@ -2,6 +2,7 @@
 
 mod breakpoints;
 mod capabilities;
+mod child_stop;
 mod ending;
 mod failing;
 mod flat;

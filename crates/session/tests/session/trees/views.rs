@@ -25,7 +25,7 @@ fn a_client_that_can_is_asked_to_open_a_session_for_the_child_and_sees_nothing_e
     let (mut rig, ann, root, child) = with_child();
     assert_eq!(rig.got(root, "startDebugging")["success"], true, "whatever the client says");
     let asked = rig.asked(ann, "startDebugging");
-    let configuration = json!({"type": "pwa-node", "name": "a.js", "request": "attach", "breakroom": {"session": ID, "node": child.0}});
+    let configuration = json!({"type": "pwa-node", "name": "a.js", "request": "attach", "breakroom": {"session": ID, "node": child.0, "client": ann.0}});
     assert_eq!(asked["arguments"], json!({"request": "attach", "configuration": configuration}));
     answer(&mut rig, ann, &asked, true);
     rig.tell(child, "thread", json!({"reason": "started", "threadId": 0}));
@@ -171,6 +171,12 @@ fn a_client_of_a_child_leaves_without_a_trace_and_ends_only_its_node_if_it_says_
     rig.request(one, "disconnect", json!({}));
     assert_eq!(rig.engine_names(child), Vec::<String>::new());
     assert!(rig.closed(one).is_some());
+    // Ann sees it where she sees its parent now, and would lose it.
+    let beside = rig.visitor("Beside", opens(), own.clone());
+    rig.request(beside, "disconnect", json!({"terminateDebuggee": true}));
+    assert!(rig.closed(beside).is_some() && rig.engine_names(child).is_empty());
+    let (mut rig, ann, root, child) = with_child();
+    rig.heard(ann);
     let two = rig.visitor("Two", opens(), own.clone());
     rig.request(two, "disconnect", json!({"terminateDebuggee": true}));
     let disconnect = rig.got(child, "disconnect");
