@@ -150,6 +150,10 @@ impl Hub for TheHub {
         let all = breakroom_hub::list().map_err(|error| error.to_string())?;
         all.iter().map(|summary| serde_json::to_value(summary).map_err(|error| error.to_string())).collect()
     }
+
+    fn language(&self, debugger: &str, said: Option<&str>, files: &[PathBuf]) -> Option<String> {
+        Catalog::load(&self.context).ok()?.language(debugger, said, files)
+    }
 }
 
 /// What is said at the command line, where an agent's call says it otherwise.

@@ -11,6 +11,7 @@ pub mod entry;
 pub mod find;
 pub mod fix;
 mod from_launch;
+mod language;
 mod name;
 pub mod package;
 pub mod preload;

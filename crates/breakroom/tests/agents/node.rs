@@ -24,7 +24,7 @@ fn a_program_stops_at_a_breakpoint_that_was_set_before_anything_ran() {
         assert_eq!(told.data["breakpoints"][0]["state"], "verified", "{}", told.text);
         let session = agent.ok("debugger_get_session", json!({"session_id": told.session()}));
         let data = &session.data;
-        assert_eq!((&data["id"], &data["language"]), (&json!(told.session()), &json!(language)));
+        assert_eq!((&data["id"], &data["language"]), (&json!(told.session()), &json!("nodejs")));
         let mode = (&data["mode"], &data["childSessions"], &data["state"]);
         assert_eq!(mode, (&json!("MultiSessionParent"), &json!(1), &json!("paused")), "{}", session.text);
         assert_eq!(value(&agent, "n"), "1");

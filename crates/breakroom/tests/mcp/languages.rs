@@ -102,7 +102,24 @@ impl Fizz {
     pub fn line(&self, mark: &str) -> u64 {
         fixtures::marked(&self.fixture(), mark)
     }
+
+    /// What a session says that its language is.
+    fn word(&self) -> &str {
+        let ending = self.file.rsplit('.').next().unwrap();
+        WORDS.iter().find(|(known, _)| *known == ending).map_or(ending, |(_, word)| word)
+    }
 }
+
+/// Endings of files that are not the word for the language.
+const WORDS: [(&str, &str); 7] = [
+    ("cs", "csharp"),
+    ("js", "nodejs"),
+    ("pl", "perl"),
+    ("py", "python"),
+    ("rb", "ruby"),
+    ("rs", "rust"),
+    ("ts", "nodejs"),
+];
 
 fn fizz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/fixtures/fizz")
@@ -144,6 +161,9 @@ fn plays(fizz: &Fizz) {
     assert!(!stop.text.contains("exception"), "nothing was thrown: {}", stop.text);
     assert!(stop.text.contains("number"), "the variables are shown: {}", stop.text);
 
+    let session = agent.ok("debugger_get_session", json!({}));
+    assert_eq!(session.data["language"], fizz.word(), "{session:#?}");
+
     let listed = agent.ok("debugger_breakpoints", json!({}));
     let breakpoint = &listed.data["breakpoints"][0];
     assert_eq!(breakpoint["state"], "verified", "{listed:#?}");
@@ -173,6 +193,11 @@ fn plays(fizz: &Fizz) {
     let mut lines = printed.lines();
     let all = words.iter().all(|word| lines.any(|line| line == word));
     assert!(all, "no {words:?} in order in:\n{printed}");
+
+    agent.ok("debugger_stop", json!({}));
+    let known = agent.ok("debugger_get_session", json!({"session_id": end.session()}));
+    assert_eq!((known.state(), &known.data["language"]), ("terminated", &fizz.word().into()), "{known:#?}");
+    assert!(known.data["output"].as_str().is_some_and(|output| output.contains("Buzz")), "{known:#?}");
     place.leave(agent);
 }
 

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::secrets::Secrets;
 use crate::session::Session;
 use crate::session::starting::{Wishes, begin};
+use crate::stopped::{Stopped, StoppedSessions};
 use crate::telling::budget::{Forms, Room};
 use crate::telling::reply::{Rendered, Reply};
 use crate::tools::{self, TOOLS, Waits};
@@ -50,6 +51,8 @@ pub struct Door {
     pub setup: Arc<Setup>,
     /// The one that was used last is last.
     sessions: Mutex<Vec<Arc<Session>>>,
+    /// What is still told of those that an agent has ended.
+    stopped: Mutex<StoppedSessions>,
     /// Set before anybody is waited for: whoever is still coming then ends what it began.
     is_closed: AtomicBool,
     /// Held by those who are coming.
@@ -66,6 +69,7 @@ impl Door {
         Arc::new(Door {
             setup: Arc::new(setup),
             sessions: Mutex::default(),
+            stopped: Mutex::default(),
             is_closed: AtomicBool::new(false),
             coming: tokio::sync::RwLock::new(()),
             last_unnamed: AtomicU32::new(0),
@@ -132,6 +136,17 @@ impl Door {
         self.changed.send_modify(|count| *count += 1);
     }
 
+    /// Keeps what is told of a session that was ended.
+    pub fn keep_stopped(&self, stopped: Stopped) {
+        let mut all = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        all.keep(stopped, Instant::now());
+    }
+
+    /// The sessions that were ended in the last minutes, and how long ago each was.
+    pub fn stopped(&self) -> Vec<(Duration, Stopped)> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner).all(Instant::now())
+    }
+
     pub fn find(&self, id: &str) -> Option<Arc<Session>> {
         self.all().iter().find(|session| session.id == id).cloned()
     }
@@ -156,7 +171,12 @@ impl Door {
         let sessions = self.sessions();
         let live = || sessions.iter().filter(|session| !session.seen().is_over());
         if let Some(id) = arguments.text("session_id")? {
+            let was_stopped = || self.stopped().iter().any(|(_, stopped)| stopped.id == id);
             return self.find(&id).ok_or_else(|| {
+                if was_stopped() {
+                    return Failure::new(format!("session `{id}` was ended by debugger_stop"))
+                        .next("debugger_get_session tells how it ended; debugger_start begins another.");
+                }
                 Failure::new(format!("you are in no session `{id}`")).next(match live().next() {
                     Some(_) => {
                         format!("Your sessions:{}. debugger_attach joins another by its id.", listing(live()))
@@ -284,6 +304,10 @@ mod tests {
 
         fn sessions(&self) -> Result<Vec<Value>, String> {
             Ok(Vec::new())
+        }
+
+        fn language(&self, _: &str, _: Option<&str>, _: &[std::path::PathBuf]) -> Option<String> {
+            None
         }
     }
 

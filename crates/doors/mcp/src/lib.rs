@@ -16,6 +16,7 @@ mod failure;
 mod protocol;
 mod secrets;
 mod session;
+mod stopped;
 mod telling;
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,9 @@ pub trait Hub: Send + Sync {
     fn open(&self, wanted: &Wanted) -> Result<Connection, String>;
     /// What `breakroom ls --json` shows.
     fn sessions(&self) -> Result<Vec<Value>, String>;
+    /// The word for the language of what a debugger debugs (`nodejs`, `python`). Of several languages it is the one that
+    /// was `said`, else that of these files. None if nothing says it.
+    fn language(&self, debugger: &str, said: Option<&str>, files: &[PathBuf]) -> Option<String>;
 }
 
 /// What is to be debugged.

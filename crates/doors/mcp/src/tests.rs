@@ -9,3 +9,4 @@ mod orders;
 mod refusals;
 mod runs;
 mod scripts;
+mod stopped;

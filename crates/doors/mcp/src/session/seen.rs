@@ -7,6 +7,8 @@ mod others;
 mod run;
 mod threads;
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value};
 
 pub use self::journal::Journal;
@@ -30,6 +32,8 @@ pub struct Seen {
     pub has_company: bool,
     /// The program's process, if it is of this machine.
     pub process: Option<i64>,
+    /// What that process executes.
+    pub executable: Option<PathBuf>,
     /// Processes that the program starts are none of the debugger's.
     pub children_run_freely: bool,
     /// How many have left.

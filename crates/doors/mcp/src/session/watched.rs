@@ -179,6 +179,7 @@ fn note(seen: &mut Seen, secrets: &Secrets, name: &str, mut body: Value) {
         "process" if body["isLocalProcess"] != Value::Bool(false) => {
             if let Some(pid) = model::integer(&body["systemProcessId"]) {
                 seen.process = Some(pid);
+                seen.executable = std::fs::read_link(format!("/proc/{pid}/exe")).ok();
                 secrets.learn_of_process(pid);
             }
         }

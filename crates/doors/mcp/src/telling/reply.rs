@@ -43,6 +43,8 @@ pub enum State {
     Paused,
     Ended,
     Failed,
+    /// The agent has ended it, and it is only remembered.
+    Terminated,
     /// It goes on without this client.
     Left,
 }
@@ -55,6 +57,7 @@ impl State {
             State::Paused => "paused",
             State::Ended => "ended",
             State::Failed => "failed",
+            State::Terminated => "terminated",
             State::Left => "left",
         }
     }

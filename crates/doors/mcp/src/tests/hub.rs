@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
@@ -60,6 +61,10 @@ impl Hub for MadeUp {
             true => Err("the hub does not answer".to_owned()),
             false => Ok(Vec::new()),
         }
+    }
+
+    fn language(&self, debugger: &str, _: Option<&str>, _: &[PathBuf]) -> Option<String> {
+        Some(format!("the language of {debugger}"))
     }
 }
 

@@ -100,7 +100,7 @@ pub async fn script(door: &Door, arguments: Arguments, caller: Caller) -> Result
             // An expression that means nothing here may mean something at the next stop.
             let is_in_vain = last.is_error && !matches!(tool.name, "debugger_evaluate" | "debugger_inspect");
             let next = steps.get(at + 1).or_else(|| steps.get(from).filter(|_| round < rounds));
-            let is_over = matches!(last.state, Some(State::Ended | State::Failed))
+            let is_over = matches!(last.state, Some(State::Ended | State::Failed | State::Terminated))
                 && !next.is_some_and(|(next, _)| next.effect.begins());
             if is_in_vain || is_over {
                 cut_short = Some(if is_in_vain { "this step failed" } else { "the program is over" });

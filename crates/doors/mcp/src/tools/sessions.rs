@@ -1,5 +1,6 @@
 //! Which sessions there are, how each is, and their end.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use breakroom_client::{Request, model};
@@ -10,16 +11,20 @@ use crate::arguments::Arguments;
 use crate::door::Door;
 use crate::failure::Failure;
 use crate::session::{Session, code};
+use crate::stopped::{MOST_OUTPUT, Stopped};
 use crate::telling::budget::Room;
 use crate::telling::reply::{Reply, State};
 
 pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
-    if arguments.text("session_id")?.is_some() {
-        let session = door.session(&arguments)?;
-        return one(&session, &arguments).await;
+    if let Some(id) = arguments.text("session_id")? {
+        let stopped = door.stopped().into_iter().find(|(_, stopped)| stopped.id == id);
+        return match (door.session(&arguments), stopped) {
+            (Err(_), Some((ago, stopped))) => Ok(stopped.told(ago)),
+            (session, _) => one(door, &session?, &arguments).await,
+        };
     }
     let mut reply = match door.session(&arguments) {
-        Ok(session) => one(&session, &arguments).await?,
+        Ok(session) => one(door, &session, &arguments).await?,
         Err(_) => Reply::default(),
     };
     let hub = door.setup.hub.clone();
@@ -43,27 +48,50 @@ pub async fn get(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     } else if all.is_empty() {
         reply.add("there are no live sessions; debugger_start begins one");
     }
+    for (ago, stopped) in door.stopped() {
+        reply.add(&format!("{}  terminated  {} s ago by debugger_stop", stopped.id, ago.as_secs()));
+    }
     reply.put("sessions", all);
     Ok(reply)
 }
 
-async fn one(session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Failure> {
-    if let Some(thread) = arguments.thread()? {
-        session.standing(Some(thread))?;
-        session.check(thread).await?;
-        session.seen().threads.choose(thread);
-    }
+/// What the hub knows of a session.
+struct Described {
+    language: String,
+    mode: &'static str,
+    children: Vec<Value>,
+    clients: Value,
+}
+
+async fn describe(door: &Door, session: &Session) -> Described {
     // One that is over is known by what was seen of it.
     let summary = session.summary().await.unwrap_or_default();
     let tree = summary["tree"].as_array().cloned().unwrap_or_default();
     let children: Vec<Value> = tree.iter().filter(|node| !node["parent"].is_null()).cloned().collect();
     let mode = if children.is_empty() { "SingleSession" } else { "MultiSessionParent" };
-    let language = match &session.wanted {
+    let said = match &session.wanted {
         Wanted::Launch(launch) => launch.language.clone(),
         Wanted::Attach(attach) => attach.language.clone(),
         Wanted::Join(_) => None,
     };
-    let language = language.unwrap_or_else(|| session.engine.clone());
+    let executable = session.seen().executable.clone();
+    let files: Vec<PathBuf> = session.program().into_iter().chain(executable).collect();
+    // Before the launch the hub knows no more than the type that was asked for.
+    let engine = summary["engine"].as_str().unwrap_or(&session.engine).to_owned();
+    let (hub, word) = (door.setup.hub.clone(), said.clone());
+    let language = move || hub.language(&engine, word.as_deref(), &files);
+    let language = tokio::task::spawn_blocking(language).await.ok().flatten();
+    let language = language.or(said).unwrap_or_else(|| session.engine.clone());
+    Described { language, mode, children, clients: summary["clients"].clone() }
+}
+
+async fn one(door: &Door, session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Failure> {
+    if let Some(thread) = arguments.thread()? {
+        session.standing(Some(thread))?;
+        session.check(thread).await?;
+        session.seen().threads.choose(thread);
+    }
+    let Described { language, mode, children, clients } = describe(door, session).await;
     let (state, epoch, exit_code, active, ago) = {
         let seen = session.seen();
         let ago = seen.life.ended_at().map(|at| at.elapsed());
@@ -93,7 +121,7 @@ async fn one(session: &Arc<Session>, arguments: &Arguments) -> Result<Reply, Fai
         ));
     }
     reply.put("children", children);
-    reply.put("clients", summary["clients"].clone());
+    reply.put("clients", clients);
     Ok(reply)
 }
 
@@ -118,13 +146,27 @@ async fn takes_along(session: &Session) -> bool {
     alone && summary["outlives"] == Value::Bool(false)
 }
 
+/// What is still told of a session that was ended.
+fn remembered(session: &Session, described: Described, exit_code: Option<i64>) -> Stopped {
+    let Described { language, mode, children, .. } = described;
+    let seen = session.seen();
+    let output = seen.journal.output.latest(0, MOST_OUTPUT).text;
+    let (id, epoch, children) = (session.id.clone(), seen.threads.epoch(), children.len());
+    Stopped { id, language, mode, children, epoch, exit_code, output }
+}
+
 pub async fn stop(door: &Door, arguments: Arguments) -> Result<Reply, Failure> {
     let session = door.session(&arguments)?;
     let was_over = session.seen().is_over();
     let takes_along = !was_over && takes_along(&session).await;
+    let described = describe(door, &session).await;
     session.end().await?;
     door.forget(&session.id);
     let exit_code = session.seen().life.exit_code();
+    if was_over || session.is_launched() || takes_along {
+        // Of one that was running the code would only say how the debugger ended it.
+        door.keep_stopped(remembered(&session, described, exit_code.filter(|_| was_over)));
+    }
     let (done, state) = match (was_over, session.is_launched()) {
         (true, _) => (format!("was over{}", code(exit_code)), State::Ended),
         // The code would only say how the debugger ended it.
