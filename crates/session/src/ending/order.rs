@@ -157,9 +157,12 @@ impl Session {
         client.has_terminated || self.starter.is_some_and(started)
     }
 
-    /// Whether another client that drives sees the child that a client is in the session for.
+    /// Whether another client that drives sees the child that a client is in the session for. Connections of the same
+    /// editor are one client: it may see the child in two of them.
     pub(super) fn others_at_child(&self, client: ClientId) -> bool {
-        let stays = |other: &ClientId| *other != client && self.is_present(*other) && self.drives(*other);
+        let editor = |id: ClientId| self.clients.get(&id).and_then(|client| client.opened_for).unwrap_or(id);
+        let is_other = |other: &ClientId| editor(*other) != editor(client);
+        let stays = |other: &ClientId| is_other(other) && self.is_present(*other) && self.drives(*other);
         self.home(client).is_some_and(|child| self.viewers(child).iter().any(stays))
     }
 

@@ -60,6 +60,21 @@ fn a_joiners_stop_at_a_child_that_a_flat_client_sees_leaves_it() {
     assert_eq!(rig.names(flat), ["stopped"]);
 }
 
+/// An editor that opens a child late has been shown the child in the session above meanwhile.
+#[test]
+fn a_joiners_stop_ends_a_child_that_only_the_same_editor_sees_twice() {
+    let (mut rig, ann, root, child) = with_child();
+    rig.heard(ann);
+    let bob = rig.visitor("Bob", opens(), json!({}));
+    let own = rig.asked(bob, "startDebugging")["arguments"]["configuration"]["breakroom"].clone();
+    rig.advance(60);
+    rig.request(ann, "disconnect", json!({}));
+    let late = rig.visitor("Bob", opens(), own);
+    stop(&mut rig, late);
+    assert_eq!(rig.got(child, "disconnect")["arguments"]["terminateDebuggee"], true);
+    assert!(rig.engine_names(root).iter().all(|name| name == "+startDebugging"), "the root goes on");
+}
+
 #[test]
 fn the_launchers_stop_at_a_child_ends_it_for_all_and_names_the_launcher() {
     let (mut rig, ann, _root, child) = with_child();

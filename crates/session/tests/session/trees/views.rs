@@ -164,7 +164,7 @@ fn others_see_everything_as_one_while_some_see_nodes() {
 
 #[test]
 fn a_client_of_a_child_leaves_without_a_trace_and_ends_only_its_node_if_it_says_so() {
-    let (mut rig, ann, root, child) = with_child();
+    let (mut rig, ann, _root, child) = with_child();
     rig.heard(ann);
     let own = json!({"session": ID, "node": child.0});
     let one = rig.visitor("One", opens(), own.clone());
