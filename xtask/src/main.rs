@@ -1,4 +1,5 @@
-//! Chores of the project: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! Chores of the project: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`, `cargo xtask fuzz`,
+//! `cargo xtask vsix`.
 //!
 //! It installs what the tests need and runs cargo. It knows nothing of how Breakroom works inside.
 
@@ -7,8 +8,9 @@ mod fuzz;
 mod lint;
 mod needs;
 mod test;
+mod vsix;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
@@ -31,7 +33,10 @@ cargo xtask bench [--quick] [--only ID]
 
 cargo xtask fuzz [TARGET]... [--seconds N]
     Runs the fuzz targets, 60 seconds each. Needs a nightly toolchain and cargo-fuzz, and says so.
-    TARGET        ez_parser, ez_run, ez_protocol or dap_message";
+    TARGET        ez_parser, ez_run, ez_protocol or dap_message
+
+cargo xtask vsix [FILE]
+    Packages the extension for VS Code, by default into target/breakroom.vsix. Installs the packager if it is missing.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,6 +44,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "test" => test::run(rest),
         Some((task, rest)) if task == "bench" => bench::run(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::fuzz(rest),
+        Some((task, rest)) if task == "vsix" => vsix::package(rest),
         Some((task, [])) if task == "lint" => lint::lint(),
         Some((task, [])) if ["help", "--help", "-h"].contains(&task.as_str()) => {
             println!("{HELP}\n\n{}\n\n{}", test::help(), needs::help());
@@ -57,10 +63,13 @@ fn main() -> ExitCode {
 
 /// Says what it runs, runs it in the workspace, fails if it fails.
 fn run(command: &mut Command) -> Result<()> {
+    run_in(&workspace()?, command)
+}
+
+fn run_in(folder: &Path, command: &mut Command) -> Result<()> {
     let shown = shown(command);
     eprintln!("xtask: {shown}");
-    let status =
-        command.current_dir(workspace()?).status().with_context(|| format!("cannot run `{shown}`"))?;
+    let status = command.current_dir(folder).status().with_context(|| format!("cannot run `{shown}`"))?;
     if !status.success() {
         bail!("`{shown}` failed ({status})");
     }

@@ -3,7 +3,7 @@
 //! Debuggers are installed by the program itself, as any user's are (`breakroom doctor --fix`); the rest here, into the
 //! adapters folder or, as root, with apt. Never touches what is already there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -32,6 +32,13 @@ enum Install {
         folder: &'static str,
         package: &'static str,
     },
+    /// The same without install scripts, which download and compile optional parts. `locked` is a folder below `folder`
+    /// whose own lock file is installed too.
+    NpmNoScripts {
+        folder: &'static str,
+        package: &'static str,
+        locked: Option<&'static str>,
+    },
     /// The same with an environment of Python's.
     Pip {
         folder: &'static str,
@@ -42,6 +49,9 @@ enum Install {
 /// The debuggers that the tests drive, by their names in the catalog, which says how each is installed.
 const DEBUGGERS: &[&str] =
     &["debugpy", "js-debug", "rdbg", "lldb", "codelldb", "gdb", "cdt-gdb", "delve", "jdi", "perl", "cmake"];
+
+/// The packager of extensions for VS Code, in the adapters folder.
+const VSCE: &str = "vsce/node_modules/@vscode/vsce/vsce";
 
 /// In order: a later one may need an earlier one.
 const NEEDS: &[Need] = &[
@@ -106,6 +116,40 @@ const NEEDS: &[Need] = &[
         install: Install::Npm { folder: "typescript", package: "typescript@5.9.3" },
     },
     Need {
+        name: "vsce",
+        what_for: "packaging the extension for VS Code",
+        present: Present::Adapter(VSCE),
+        install: Install::NpmNoScripts { folder: "vsce", package: "@vscode/vsce@2.24.0", locked: None },
+    },
+    Need {
+        name: "vscode-server",
+        what_for: "VS Code itself, as a server: 290 MB",
+        present: Present::Adapter(
+            "code-server/node_modules/code-server/lib/vscode/node_modules/vscode-oniguruma",
+        ),
+        install: Install::NpmNoScripts {
+            folder: "code-server",
+            package: "code-server@4.100.3",
+            locked: Some("node_modules/code-server/lib/vscode"),
+        },
+    },
+    Need {
+        name: "playwright",
+        what_for: "driving VS Code in Chromium",
+        present: Present::Adapter("playwright/node_modules/playwright-core"),
+        install: Install::NpmNoScripts {
+            folder: "playwright",
+            package: "playwright-core@1.65.1",
+            locked: None,
+        },
+    },
+    Need {
+        name: "neovim",
+        what_for: "running the configuration for Neovim",
+        present: Present::Program(&["nvim"]),
+        install: Install::Apt(&["neovim"]),
+    },
+    Need {
         name: "socat",
         what_for: "comparing speed, and odd transports",
         present: Present::Program(&["socat"]),
@@ -147,20 +191,16 @@ pub fn provide(skip: &[String]) -> Result<()> {
     provide_debuggers(skip)?;
     let mut apt = Apt { updated: false };
     for need in NEEDS.iter().filter(|need| !skip.iter().any(|name| name == need.name)) {
-        if need.is_present()? {
-            continue;
-        }
-        eprintln!("xtask: {} is missing ({})", need.name, need.what_for);
-        need.install(&mut apt)?;
-        if !need.is_present()? {
-            bail!(
-                "{} was installed but is still not found: install it by hand, or use --skip {}",
-                need.name,
-                need.name
-            );
-        }
+        need.provide(&mut apt)?;
     }
     Ok(())
+}
+
+/// The packager of extensions for VS Code, installed if it is missing.
+pub fn provide_vsce() -> Result<PathBuf> {
+    let need = NEEDS.iter().find(|need| need.name == "vsce").context("vsce is in the table")?;
+    need.provide(&mut Apt { updated: false })?;
+    Ok(adapters_folder()?.join(VSCE))
 }
 
 /// It looks itself whether anything is missing.
@@ -176,6 +216,22 @@ fn provide_debuggers(skip: &[String]) -> Result<()> {
 }
 
 impl Need {
+    fn provide(&self, apt: &mut Apt) -> Result<()> {
+        if self.is_present()? {
+            return Ok(());
+        }
+        eprintln!("xtask: {} is missing ({})", self.name, self.what_for);
+        self.install(apt)?;
+        if !self.is_present()? {
+            bail!(
+                "{} was installed but is still not found: install it by hand, or use --skip {}",
+                self.name,
+                self.name
+            );
+        }
+        Ok(())
+    }
+
     fn is_present(&self) -> Result<bool> {
         Ok(match self.present {
             Present::Program(names) => programs().any(|program| names.contains(&program.as_str())),
@@ -189,9 +245,16 @@ impl Need {
             Install::Npm { folder, package } => {
                 let folder = adapters_folder()?.join(folder);
                 std::fs::create_dir_all(&folder)?;
-                let mut command = Command::new("npm");
-                command.args(["install", "--no-audit", "--no-fund", "--prefix"]);
-                run(command.arg(folder).arg(package))
+                run(npm(&folder).arg(package))
+            }
+            Install::NpmNoScripts { folder, package, locked } => {
+                let folder = adapters_folder()?.join(folder);
+                std::fs::create_dir_all(&folder)?;
+                let lean = ["--ignore-scripts", "--omit=dev"];
+                run(npm(&folder).args(lean).arg(package)).and_then(|()| match locked {
+                    Some(locked) => run(npm(&folder.join(locked)).args(lean)),
+                    None => Ok(()),
+                })
             }
             Install::Pip { folder, package } => {
                 let folder = adapters_folder()?.join(folder);
@@ -202,6 +265,12 @@ impl Need {
         };
         installed.with_context(|| format!("cannot install {0}; to do without it use --skip {0}", self.name))
     }
+}
+
+fn npm(folder: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(folder);
+    command
 }
 
 struct Apt {
