@@ -44,7 +44,7 @@ pub enum CatalogError {
         /// A command.
         install: String,
         /// What is there, if it is only too old.
-        outdated: Option<Outdated>,
+        outdated: Option<Box<Outdated>>,
     },
     #[error(
         "none of the debuggers that could be used is installed. Install one of them, for example with `breakroom doctor --fix {first}`:\n{choices}"

@@ -64,7 +64,7 @@ impl Entry {
                 true => "by hand".to_owned(),
                 false => format!("with `breakroom doctor --fix {}`, or by hand", self.name),
             };
-            CatalogError::NotInstalled { name: self.name.clone(), problem, how, install, outdated }
+            CatalogError::NotInstalled { name: self.name.clone(), problem, how, install, outdated: outdated.map(Box::new) }
         })
     }
 
