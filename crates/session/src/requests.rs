@@ -138,7 +138,7 @@ impl Session {
     ) -> Result<(), Failure> {
         self.node_is_there(node, command)?;
         self.refuse_core_file(node, command)?;
-        self.refuse_unclaimed(node, command)?;
+        self.refuse_undeclared(node, command)?;
         let mut resolved = self.resolve(node, command, message.payload())?;
         let edits = &mut resolved.edits;
         if let Some(client) = self.clients.get(&client) {
@@ -286,8 +286,9 @@ impl Session {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         }
-        // An engine that cannot cancel: there is nothing to do.
         let Some(target) = node.sent(client, asked).filter(|_| node.capabilities.cancel) else {
+            // An engine that cannot cancel: its answer, if it ever comes, is nobody's.
+            self.stop_waiting(id, client, asked);
             self.answer(client, seq, "cancel", None);
             return Ok(());
         };
