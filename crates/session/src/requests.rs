@@ -313,6 +313,11 @@ impl Session {
             id.and_then(|id| seen.filter(|node| node.picture.progresses(id)).map(|node| node.id).next());
         match its {
             Some(node) => self.forward_to(node, client, seq, "cancel", message),
+            // Nothing is in progress that it could cancel, and it may not answer.
+            None if self.root().is_some_and(|root| root.lacks_cancel()) => {
+                self.answer(client, seq, "cancel", None);
+                Ok(())
+            }
             None => self.forward(client, seq, "cancel", message),
         }
     }

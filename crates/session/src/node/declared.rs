@@ -25,6 +25,11 @@ impl Node {
         (self.declares(needs) == Some(false)).then_some(needs)
     }
 
+    /// Whether it is known that the adapter cannot cancel anything.
+    pub fn lacks_cancel(&self) -> bool {
+        matches!(self.phase, Phase::Ready { .. }) && !self.capabilities.cancel
+    }
+
     /// Takes back the requests that wait to be sent and that the adapter is known by now not to have.
     pub fn withdraw_undeclared(&mut self) -> Vec<Pending> {
         let asked = self.lanes.all().filter_map(|waiting| waiting.pending.as_ref());

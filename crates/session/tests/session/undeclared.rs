@@ -204,3 +204,11 @@ fn an_engine_that_the_catalog_knows_to_answer_is_asked() {
     let seq = rig.request(client, "modules", json!({}));
     assert_eq!(rig.refusal(client, seq).0, 9022);
 }
+
+#[test]
+fn a_cancel_of_unknown_progress_is_answered_for_an_engine_that_cannot_cancel() {
+    let (mut rig, client, node) = Rig::running_with(json!({}), json!({}));
+    let cancel = rig.request(client, "cancel", json!({"progressId": "p1"}));
+    assert_eq!(rig.response(client, cancel)["success"], true);
+    assert!(rig.engine_heard(node).is_empty());
+}
