@@ -177,6 +177,38 @@ fn for_a_client_without_terminals_the_hub_opens_its_own() {
     desk.leave(Hub::Shared);
 }
 
+/// debugpy answers none of them.
+#[test]
+fn requests_that_debugpy_does_not_declare_are_refused_and_hold_nobody() {
+    let Some((desk, mut session)) = PYTHON.open(Hub::Shared, &["--type", "python"]) else { return };
+    session.initialize(json!({}));
+    session.launch(session.at("add"), json!({"args": ["seven"]}));
+    let stop = session.stopped("breakpoint", "add", Some("add"));
+    let id = company::only_session(&desk);
+    let mut other = company::join(&desk, &PYTHON, "Bob", &["--session", &id], json!({}));
+    other.client.event("stopped");
+    let thread = stop.thread.clone();
+    for (command, arguments) in [
+        ("readMemory", json!({"memoryReference": "1", "count": 1})),
+        ("dataBreakpointInfo", json!({"name": "a"})),
+        ("setDataBreakpoints", json!({"breakpoints": []})),
+        ("terminateThreads", json!({"threadIds": [thread]})),
+        ("reverseContinue", json!({"threadId": thread})),
+        ("stepBack", json!({"threadId": thread})),
+    ] {
+        let refusal = session.client.call_failing(command, arguments);
+        let text = refusal["message"].as_str().unwrap();
+        assert!(text.contains(command) && text.contains("debugpy"), "{text}");
+        assert_eq!(other.stack(&thread)[0]["name"], "add", "after `{command}`");
+    }
+    assert_eq!(company::listed(&desk)[0]["state"], "stopped");
+    session.set_breakpoints(json!([]));
+    session.resume(&stop);
+    other.client.event("continued");
+    company::all_see_the_end([session, other]);
+    desk.leave(Hub::Shared);
+}
+
 fn spinning_python() -> Bystander {
     let mut command = Command::new("python3");
     command.arg(Program::Python.source()).arg("spin");

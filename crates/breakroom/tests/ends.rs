@@ -83,6 +83,51 @@ fn a_private_hub_that_is_killed_takes_everything_with_it_too() {
 }
 
 #[test]
+fn a_killed_guard_leaves_nothing_of_its_session_and_all_of_others() {
+    let rig = Rig::new();
+    let mut other = rig.client();
+    begin(&mut other, rig.fake(&[json!({"spawn": ["setsid", "sleep", "605"]})]));
+    for start in [Rig::client, Rig::private] {
+        let mut client = start(&rig);
+        begin(&mut client, rig.fake_with(&family(), &["--ignore-sigterm"]));
+        client.call("threads", Value::Null);
+        family_is_there(&rig);
+        let processes = rig.sandbox.census().processes();
+        let child = processes.iter().find(|it| it.command_line.trim_end() == "sleep 602").unwrap();
+        let adapter = processes.iter().find(|it| it.pid == child.parent).unwrap();
+        signal(adapter.parent, Signal::KILL);
+        client.output_containing("signal 9");
+        client.event("terminated");
+        end(client);
+        let gone = || {
+            let processes = rig.sandbox.census().processes();
+            let is_its = |line: &str| (601..=604).any(|number| line.contains(&format!("sleep {number}")));
+            (!processes.iter().any(|process| is_its(&process.command_line))).then_some(())
+        };
+        wait::until(LONG, gone).unwrap_or_else(|| panic!("left behind:\n{}", rig.sandbox.census().left()));
+        let processes = rig.sandbox.census().processes();
+        assert!(processes.iter().any(|process| process.command_line.trim_end() == "sleep 605"));
+        other.call("threads", Value::Null);
+    }
+    end(other);
+    rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn a_guard_that_is_killed_during_the_start_leaves_nothing() {
+    let rig = Rig::new();
+    let script = "setsid sh -c 'sleep 606 & sleep 607' & kill -9 $PPID; exec sleep 608";
+    for start in [Rig::client, Rig::private] {
+        let mut client = start(&rig);
+        initialize(&mut client);
+        let refusal = client.call_failing("launch", launch(json!({"args": ["sh", "-c", script]})));
+        assert!(refusal["message"].as_str().is_some_and(|text| text.contains("signal 9")), "{refusal}");
+        end(client);
+    }
+    rig.only_the_daemon_is_left();
+}
+
+#[test]
 fn a_disconnect_ends_children_that_forked_twice() {
     let rig = Rig::new();
     for start in [Rig::client, Rig::private] {

@@ -10,3 +10,5 @@ pub mod ready;
 
 mod descendants;
 mod link;
+mod lost;
+mod mark;

@@ -10,6 +10,8 @@ pub struct Claims {
     pub withdraw: Vec<String>,
     /// What it has and does not claim.
     pub add: Vec<String>,
+    /// Requests that it answers although it does not declare their capability. The hub refuses all others.
+    pub answers: Vec<String>,
     pub unknown_requests: UnknownRequests,
 }
 

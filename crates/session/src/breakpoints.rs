@@ -45,6 +45,7 @@ impl Session {
         // A text that no child has is the root's own.
         let child = source_numbers::named(message.payload()).and_then(|source| self.home_of_source(source));
         let Some(home) = child.or(self.root) else { return Ok(()) };
+        self.refuse_undeclared_breakpoints(home, command)?;
         let shelf = self.shelf(home, command, message.payload());
         self.note_breakpoints(client, command, message.payload());
         let asker = Asker { client, seq };
@@ -113,6 +114,9 @@ impl Session {
     }
 
     pub(crate) fn tell_engine(&mut self, node: NodeId, shelf: ShelfId, request: Request) {
+        if self.answers_for(node, &shelf) {
+            return;
+        }
         let command = shelf.command();
         let (message, edits) = match request {
             Request::AsItCame(message) => (message, Edits::new()),

@@ -24,6 +24,7 @@ pub enum FailureId {
     RestartUnderWay = 9019,
     NothingRuns = 9020,
     NoValue = 9021,
+    NotDeclared = 9022,
 }
 
 /// A refusal of one request. It never ends more than that request.

@@ -1,6 +1,7 @@
 //! One engine of the session: how far it has come, and what it owes. What waits to be sent to it is in `lanes`, what an
 //! answer will mean in `pending`, and what may have to be asked again in `repeating`.
 
+mod declared;
 mod lanes;
 mod pending;
 mod repeating;

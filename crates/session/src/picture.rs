@@ -176,6 +176,11 @@ impl Picture {
         (!self.capabilities.is_empty()).then(capabilities)
     }
 
+    /// What the engine said of one capability later.
+    pub fn capability(&self, name: &str) -> Option<bool> {
+        self.capabilities.get(name).and_then(Value::as_bool)
+    }
+
     /// What there is before the console: the process, its threads and what it has loaded.
     pub fn scene(&self) -> Vec<Told> {
         let loaded = self.loaded.iter().map(|(_, told)| told);

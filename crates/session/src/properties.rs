@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::node::{Lane, Node, Pending, Purpose, Waiting};
 use crate::session::Session;
-use crate::together::claims;
 
 const COMMAND: &str = "setDebuggerProperty";
 const CAPABILITY: &str = "supportsDebuggerProperties";
@@ -53,8 +52,7 @@ impl Session {
 
     /// An engine that does not know the request may die of it.
     fn admit_to(&mut self, node: NodeId, properties: &Properties) {
-        let can =
-            |node: &Node| claims(node).is_some_and(|claims| claims.get(CAPABILITY) == Some(&true.into()));
+        let can = |node: &Node| node.declares(CAPABILITY) == Some(true);
         if self.nodes.get(&node).is_some_and(can) {
             self.tell_properties(node, properties);
         }

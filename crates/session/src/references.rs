@@ -121,6 +121,12 @@ impl Session {
 
     /// Refuses a request whose references ended while it waited.
     pub(crate) fn too_late(&mut self, node: NodeId, pending: Pending) {
+        let text = format!("`{}` was not sent: the stop that it refers to ended first.", pending.command);
+        self.refuse_pending(node, pending, &Failure::quiet(FailureId::StaleReference, text));
+    }
+
+    /// Refuses a request that will not be sent after all, to all who wait for its answer.
+    pub(crate) fn refuse_pending(&mut self, node: NodeId, pending: Pending, refusal: &Failure) {
         if let Some(node) = self.nodes.get_mut(&node) {
             node.take_back_resume(&pending);
         }
@@ -131,11 +137,9 @@ impl Session {
             Purpose::Client { then: Then::Serves(read), .. } => self.reads.give_up(read),
             _ => Vec::new(),
         };
-        let text = format!("`{}` was not sent: the stop that it refers to ended first.", pending.command);
-        let refusal = Failure::quiet(FailureId::StaleReference, text);
         let asker = pending.asker().map(|(client, seq)| Asker { client, seq });
         for Asker { client, seq } in asker.into_iter().chain(others) {
-            self.refuse(client, seq, &pending.command, &refusal);
+            self.refuse(client, seq, &pending.command, refusal);
         }
     }
 

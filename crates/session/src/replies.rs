@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use crate::client::Outgoing;
 use crate::edge;
-use crate::ids::{Asker, ClientId, NodeId};
+use crate::ids::{Asker, ClientId, NOBODY, NodeId};
 use crate::ledger::Counts;
 use crate::minted::Origin;
 use crate::node::{Pending, Purpose, Resumes, Then};
@@ -203,7 +203,11 @@ impl Session {
         };
         if success {
             let all = !resumes.single && Run::of(message.payload()).all.unwrap_or(true);
-            known.threads.commit_resume(resumes.thread, all, resumes.resume);
+            if client == NOBODY {
+                known.threads.commit_given_up(resumes.thread, all, resumes.resume);
+            } else {
+                known.threads.commit_resume(resumes.thread, all, resumes.resume);
+            }
             self.on_resumed(node, client, resumes, all);
         } else {
             known.threads.abort_resume(resumes.resume);

@@ -138,7 +138,7 @@ impl Session {
     ) -> Result<(), Failure> {
         self.node_is_there(node, command)?;
         self.refuse_core_file(node, command)?;
-        self.refuse_unclaimed(node, command)?;
+        self.refuse_undeclared(node, command)?;
         let mut resolved = self.resolve(node, command, message.payload())?;
         let edits = &mut resolved.edits;
         if let Some(client) = self.clients.get(&client) {
@@ -286,8 +286,9 @@ impl Session {
             self.answer(client, seq, "cancel", None);
             return Ok(());
         }
-        // An engine that cannot cancel: there is nothing to do.
         let Some(target) = node.sent(client, asked).filter(|_| node.capabilities.cancel) else {
+            // An engine that cannot cancel: its answer, if it ever comes, is nobody's.
+            self.stop_waiting(id, client, asked);
             self.answer(client, seq, "cancel", None);
             return Ok(());
         };
@@ -312,6 +313,11 @@ impl Session {
             id.and_then(|id| seen.filter(|node| node.picture.progresses(id)).map(|node| node.id).next());
         match its {
             Some(node) => self.forward_to(node, client, seq, "cancel", message),
+            // Nothing is in progress that it could cancel, and it may not answer.
+            None if self.root().is_some_and(|root| root.lacks_cancel()) => {
+                self.answer(client, seq, "cancel", None);
+                Ok(())
+            }
             None => self.forward(client, seq, "cancel", message),
         }
     }

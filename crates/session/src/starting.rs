@@ -80,6 +80,8 @@ impl Session {
         let answer = with_input(answer, node.stdin);
         if node.is_child() {
             node.phase = Phase::Ready { answer: answer.clone() };
+            self.refuse_undeclared_so_far(id);
+            let Some(node) = self.nodes.get_mut(&id) else { return };
             if node.is_let_run() {
                 return self.start_child(id);
             }
@@ -104,6 +106,7 @@ impl Session {
         if let Some(node) = self.nodes.get_mut(&id) {
             node.phase = Phase::Ready { answer };
         }
+        self.refuse_undeclared_so_far(id);
         self.answer_initialize();
         self.announce();
         self.send_launch();

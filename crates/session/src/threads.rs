@@ -36,6 +36,11 @@ enum State {
         by: ClientId,
         resume: Resume,
     },
+    /// The same, but its client does not wait for the answer any more: to clients the thread is stopped.
+    GivenUp {
+        from: Epoch,
+        resume: Resume,
+    },
 }
 
 /// One request that resumes. A client may have several under way, each for a thread of its own.
@@ -56,10 +61,21 @@ enum Believed {
 impl State {
     fn epoch(self) -> Epoch {
         match self {
-            State::Running { epoch, .. } | State::Stopped { epoch } | State::Resuming { from: epoch, .. } => {
-                epoch
-            }
+            State::Running { epoch, .. }
+            | State::Stopped { epoch }
+            | State::Resuming { from: epoch, .. }
+            | State::GivenUp { from: epoch, .. } => epoch,
         }
+    }
+
+    /// Whether it is stopped, and no client is about to let it run.
+    fn stands(self) -> bool {
+        matches!(self, State::Stopped { .. } | State::GivenUp { .. })
+    }
+
+    /// Whether an answer to this resume is still to come.
+    fn waits_for(self, wanted: Resume) -> bool {
+        matches!(self, State::Resuming { resume, .. } | State::GivenUp { resume, .. } if resume == wanted)
     }
 }
 
@@ -145,7 +161,7 @@ impl Threads {
             State::Resuming { by, .. } => Err(Some(ResumedBy(by))),
             _ if state.epoch() == epoch => Ok(()),
             State::Running { by, .. } => Err(by.map(ResumedBy)),
-            State::Stopped { .. } => Err(None),
+            State::Stopped { .. } | State::GivenUp { .. } => Err(None),
         }
     }
 
@@ -170,7 +186,7 @@ impl Threads {
         match thread.map_or(self.others, |thread| self.state(thread)) {
             State::Resuming { by, .. } => Some(by),
             State::Running { by, .. } => by,
-            State::Stopped { .. } => None,
+            State::Stopped { .. } | State::GivenUp { .. } => None,
         }
     }
 
@@ -182,7 +198,7 @@ impl Threads {
 
     /// Whether it is stopped, and nobody is about to let it run.
     pub fn stands(&self, thread: Option<i64>) -> bool {
-        matches!(thread.map_or(self.others, |thread| self.state(thread)), State::Stopped { .. })
+        thread.map_or(self.others, |thread| self.state(thread)).stands()
     }
 
     /// The thread that the last stop was of.
@@ -196,8 +212,7 @@ impl Threads {
     }
 
     pub fn any_stopped(&self) -> bool {
-        let stopped = |state: &State| matches!(state, State::Stopped { .. });
-        stopped(&self.others) || self.known.values().any(stopped)
+        self.others.stands() || self.known.values().any(|state| state.stands())
     }
 
     /// Begins a resume. Refused while another one is under way, and if another client resumed the thread before: that
@@ -215,12 +230,11 @@ impl Threads {
             State::Running { by: Some(before), .. } if before != by => return Err(ResumedBy(before)),
             _ => {}
         }
-        let known =
-            if matches!(asked, State::Stopped { .. }) { Believed::Stopped } else { Believed::Running };
+        let known = if asked.stands() { Believed::Stopped } else { Believed::Running };
         let resume = Resume { number: self.next_epoch().0, asked: known };
         let begin = |state: &mut State| {
-            if let State::Stopped { epoch } = *state {
-                *state = State::Resuming { from: epoch, by, resume };
+            if state.stands() {
+                *state = State::Resuming { from: state.epoch(), by, resume };
             }
         };
         match thread {
@@ -242,7 +256,9 @@ impl Threads {
         let now = thread.map_or(self.others, |thread| self.state(thread));
         // Any stop there is came before it, also one that was announced since it was asked for.
         let sent = match now {
-            State::Stopped { .. } => self.begin_resume(thread, single, by).unwrap_or(resume),
+            State::Stopped { .. } | State::GivenUp { .. } => {
+                self.begin_resume(thread, single, by).unwrap_or(resume)
+            }
             State::Running { .. } | State::Resuming { .. } => resume,
         };
         self.steps.values_mut().filter(|step| **step == resume).for_each(|step| *step = sent);
@@ -290,6 +306,17 @@ impl Threads {
         self.stop = next;
     }
 
+    /// The client of a resume waits for it no longer, though the engine may still answer it.
+    pub fn give_up_resume(&mut self, given_up: Resume) {
+        self.steps.retain(|_, step| *step != given_up);
+        self.every(|state| match *state {
+            State::Resuming { from, resume, .. } if resume == given_up => {
+                *state = State::GivenUp { from, resume };
+            }
+            _ => {}
+        });
+    }
+
     /// The engine refused: the stop and its references are back.
     pub fn abort_resume(&mut self, aborted: Resume) {
         self.steps.retain(|_, step| *step != aborted);
@@ -297,20 +324,39 @@ impl Threads {
     }
 
     fn restore(&mut self, aborted: Resume) {
-        self.every(|state| match *state {
-            State::Resuming { from, resume, .. } if resume == aborted => {
-                *state = State::Stopped { epoch: from };
+        self.every(|state| {
+            if state.waits_for(aborted) {
+                *state = State::Stopped { epoch: state.epoch() };
             }
-            _ => {}
         });
     }
 
     /// The engine answered a resume with success. With `all` false only `thread` went on. A stop that overtook the
     /// answer committed the resume already, and then there is nothing left to do.
     pub fn commit_resume(&mut self, thread: Option<i64>, all: bool, committed: Resume) {
+        self.commit(thread, all, committed, |_| false);
+    }
+
+    /// The same of a resume whose client gave it up. Another resume may have begun at the same stop.
+    pub fn commit_given_up(&mut self, thread: Option<i64>, all: bool, committed: Resume) {
+        self.commit(
+            thread,
+            all,
+            committed,
+            |state| matches!(state, State::Resuming { from, .. } if from.0 < committed.number),
+        );
+    }
+
+    fn commit(
+        &mut self,
+        thread: Option<i64>,
+        all: bool,
+        committed: Resume,
+        is_replaced: impl Fn(State) -> bool,
+    ) {
         let epoch = self.next_epoch();
         // Unless a stop of everything overtook the answer, something still waits for it.
-        let waits = |state: &State| matches!(*state, State::Resuming { resume, .. } if resume == committed);
+        let waits = |state: &State| state.waits_for(committed) || is_replaced(*state);
         let takes_all = all && (waits(&self.others) || self.known.values().any(waits));
         let mut ran = false;
         let mut run = |state: &mut State| match *state {
@@ -318,14 +364,20 @@ impl Threads {
                 *state = State::Running { epoch, by: Some(by) };
                 ran = true;
             }
+            other if waits(&other) => {
+                *state = State::Running { epoch, by: None };
+                ran = true;
+            }
             // It was in the hands of another resume when this one began, and went on with all the others.
-            State::Stopped { epoch: from } | State::Resuming { from, .. }
+            State::Stopped { epoch: from } | State::Resuming { from, .. } | State::GivenUp { from, .. }
                 if takes_all && from.0 < committed.number =>
             {
                 *state = State::Running { epoch, by: None };
                 ran = true;
             }
-            State::Stopped { .. } | State::Resuming { .. } if committed.asked == Believed::Running => {
+            State::Stopped { .. } | State::Resuming { .. } | State::GivenUp { .. }
+                if committed.asked == Believed::Running =>
+            {
                 *state = State::Running { epoch, by: None };
                 ran = true;
             }
@@ -350,7 +402,7 @@ impl Threads {
     fn forget_alike(&mut self) {
         let by = |state: &State| match *state {
             State::Running { by, .. } => Some(by),
-            State::Stopped { .. } | State::Resuming { .. } => None,
+            State::Stopped { .. } | State::Resuming { .. } | State::GivenUp { .. } => None,
         };
         let Some(first) = self.known.values().next().and_then(by) else { return };
         if by(&self.others).is_some() && self.known.values().all(|state| by(state) == Some(first)) {
@@ -365,7 +417,7 @@ impl Threads {
         let epoch = self.next_epoch();
         let run = |state: &mut State| match *state {
             State::Running { .. } => {}
-            State::Stopped { .. } => *state = State::Running { epoch, by: None },
+            State::Stopped { .. } | State::GivenUp { .. } => *state = State::Running { epoch, by: None },
             State::Resuming { by, .. } => *state = State::Running { epoch, by: Some(by) },
         };
         match thread {
@@ -391,7 +443,8 @@ impl Threads {
         self.every(|state| match state {
             State::Running { epoch: from, .. }
             | State::Stopped { epoch: from }
-            | State::Resuming { from, .. } => {
+            | State::Resuming { from, .. }
+            | State::GivenUp { from, .. } => {
                 if *from <= until {
                     *from = epoch;
                 }

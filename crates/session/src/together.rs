@@ -5,13 +5,9 @@
 //! when it goes is not taken back: requests for it are refused by name.
 
 use breakroom_dap::{Message, event};
-use breakroom_habits::UnknownRequests;
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
-use crate::commands::Known;
-use crate::failure::{Failure, FailureId};
-use crate::ids::NodeId;
 use crate::node::{Node, Phase};
 use crate::session::Session;
 use crate::views::View;
@@ -81,29 +77,8 @@ impl Session {
     }
 }
 
-impl Session {
-    /// What one of several engines can do the others may not, and some die of a request that they do not know. With one
-    /// engine that does not, its clients know what it can do, and it is its to judge.
-    pub(crate) fn refuse_unclaimed(&self, node: NodeId, command: &str) -> Result<(), Failure> {
-        let Some(known) = self.nodes.get(&node) else { return Ok(()) };
-        let dies = known.facts.claims.unknown_requests == UnknownRequests::EndIt;
-        let is_claimed = match Known::of(command) {
-            None => !dies,
-            Some(Known { needs: Some(needs), .. }) if dies || self.nodes.len() > 1 => {
-                claims(known).is_none_or(|claims| claims.get(*needs) == Some(&Value::Bool(true)))
-            }
-            Some(_) => true,
-        };
-        if is_claimed {
-            return Ok(());
-        }
-        let text = format!("`{command}` is not possible in {}: its debugger cannot do it.", self.label(node));
-        Err(Failure::quiet(FailureId::UnknownVerb, text))
-    }
-}
-
 /// What a node said that it can do, at first and since.
-pub(crate) fn claims(node: &Node) -> Option<Map<String, Value>> {
+fn claims(node: &Node) -> Option<Map<String, Value>> {
     let Phase::Ready { answer } = &node.phase else { return None };
     let read = |message: &Message, key: Option<&str>| {
         let body = message.payload()?;

@@ -56,7 +56,7 @@ impl<'a> Trio<'a> {
     pub fn saying(rig: &'a Rig, command: &str, steps: &[Value], words: &[Words; 3]) -> Trio<'a> {
         let [of_first, of_late, of_stalled] = words;
         let stop = stopped(json!({"reason": "entry", "threadId": 1, "allThreadsStopped": true}));
-        let steps = [&configured()[..], &[stop], steps].concat();
+        let steps = [&taken("initialize", able())[..], &configured(), &[stop], steps].concat();
         let mut first = rig.client();
         let mut arguments = launch(rig.fake_with(&steps, &["--log", &text(&rig.log_path())]));
         extend(&mut arguments["breakroom"], &of_first.own);
@@ -94,6 +94,33 @@ impl<'a> Trio<'a> {
         end(self.first);
         self.rig.only_the_daemon_is_left();
     }
+}
+
+/// The adapter can do all that it is asked for here.
+fn able() -> Value {
+    let requests = [
+        "supportsCancelRequest",
+        "supportsConditionalBreakpoints",
+        "supportsConfigurationDoneRequest",
+        "supportsDataBreakpoints",
+        "supportsEvaluateForHovers",
+        "supportsFunctionBreakpoints",
+        "supportsGotoTargetsRequest",
+        "supportsInstructionBreakpoints",
+        "supportsLoadedSourcesRequest",
+        "supportsRestartFrame",
+        "supportsSetExpression",
+        "supportsSetVariable",
+        "supportsStepBack",
+        "supportsStepInTargetsRequest",
+        "supportsTerminateRequest",
+        "supportsWriteMemoryRequest",
+    ];
+    requests
+        .into_iter()
+        .map(|name| (name.to_owned(), Value::Bool(true)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// What the adapter was asked so far with this command.

@@ -1,12 +1,15 @@
-//! The processes below this one, and signals that cannot hit any other.
+//! The processes below this one or of a guard that is lost, and signals that cannot hit any other.
 //!
 //! They are found by walking up from every process in /proc; the guard is a sub-reaper, so all it ever spawned and
-//! all those spawned are below it. A process that was attached to is not, and is therefore never touched.
+//! all those spawned are below it. What a lost guard left is told by its mark. A process that was attached to is neither,
+//! and is therefore never touched.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
+
+use super::mark::Mark;
 
 /// One process, told from a later one with the same number by the time it was started.
 #[derive(Clone, Copy, Debug)]
@@ -42,16 +45,30 @@ struct Stat {
 /// Everything below this process that has not ended.
 pub(crate) fn of_this_process() -> Vec<Descendant> {
     let own = std::process::id().cast_signed();
+    find(|_, stat| stat.parent == own)
+}
+
+/// Everything that has not ended of what a guard started that is lost: what bears its mark, its process if that is still
+/// there, and all below these.
+pub(crate) fn of_lost_guard(mark: Mark, main: Option<Pid>) -> Vec<Descendant> {
+    let main = main.map(|main| main.as_raw_nonzero().get());
+    find(|pid, _| main == Some(pid) || mark.is_on(pid))
+}
+
+/// The processes that this is true of and those below them, but for those that have ended.
+fn find(is_top: impl Fn(i32, &Stat) -> bool) -> Vec<Descendant> {
     let Ok(folder) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
     let numbers = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let all: HashMap<i32, Stat> = numbers.filter_map(|pid| Some((pid, stat(pid)?))).collect();
-    let is_below = |mut pid: i32| {
+    let tops: HashSet<i32> =
+        all.iter().filter(|(pid, stat)| is_top(**pid, stat)).map(|(pid, _)| *pid).collect();
+    let is_found = |mut pid: i32| {
         // Bounded, because the table was not read at one instant and could hold a circle.
         for _ in 0..all.len() {
             match all.get(&pid) {
-                Some(stat) if stat.parent == own => return true,
+                _ if tops.contains(&pid) => return true,
                 Some(stat) => pid = stat.parent,
                 None => return false,
             }
@@ -59,7 +76,7 @@ pub(crate) fn of_this_process() -> Vec<Descendant> {
         false
     };
     all.iter()
-        .filter(|(pid, stat)| stat.state != State::Ended && is_below(**pid))
+        .filter(|(pid, stat)| stat.state != State::Ended && is_found(**pid))
         .filter_map(|(pid, stat)| {
             Some(Descendant { pid: Pid::from_raw(*pid)?, started: stat.started, state: stat.state })
         })

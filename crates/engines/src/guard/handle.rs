@@ -7,10 +7,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::oneshot;
 
 use super::link::Link;
+use super::mark::Mark;
 use super::protocol::{
     Assignment, AttachmentKind, Exit, Force, FromGuard, Held, MAX_MESSAGE, Program, Stop, ToGuard, WhenLost,
     Whom, frame, invalid,
@@ -23,8 +25,6 @@ use crate::start::MeetingFolder;
 #[derive(Debug)]
 pub struct Supervised {
     pid: u32,
-    /// Pins the process, so that its number can still be used safely if the guard is lost.
-    pinned: Option<OwnedFd>,
     control: Control,
     /// Ends of pipes that must stay open: an adapter's stdin that nobody writes to, since some end when it does, and the
     /// program's input, which is opened by its path.
@@ -79,13 +79,15 @@ impl Supervised {
         }
         match control.link.next::<FromGuard>().await {
             Some(FromGuard::Started(pid)) => {
-                let pinned = pid_of(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-                Ok(Supervised { pid, pinned, control, kept: Vec::new(), litter: None, meeting: None })
+                // Pinned, so that its number can still be used safely if the guard is lost.
+                let pin = |pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?));
+                control.guard.main = pid_of(pid).and_then(pin);
+                Ok(Supervised { pid, control, kept: Vec::new(), litter: None, meeting: None })
             }
             Some(FromGuard::Failed(reason)) => Err(StartError::Spawn { program: program.name(), reason }),
             Some(FromGuard::Exited(exit)) => Err(StartError::GuardLost { program: program.name(), exit }),
             Some(FromGuard::Killed) | None => {
-                Err(StartError::GuardLost { program: program.name(), exit: control.guards_end() })
+                Err(StartError::GuardLost { program: program.name(), exit: control.guards_end().await })
             }
         }
     }
@@ -114,7 +116,7 @@ impl Supervised {
 
     /// Resolves when the process has ended, at once if it already has. Cancel-safe.
     ///
-    /// If somebody killed the guard, the process is killed too, and the guard's own end is given for it.
+    /// If the guard was killed, all that it started is killed too, and the guard's own end is given for the process's.
     pub async fn exited(&mut self) -> Exit {
         loop {
             if let Heard::Exited(exit) = self.hears().await {
@@ -133,23 +135,9 @@ impl Supervised {
                 Some(FromGuard::Exited(exit)) => exit,
                 Some(FromGuard::Killed) => return Heard::Killed,
                 Some(FromGuard::Started(_) | FromGuard::Failed(_)) => continue,
-                None => {
-                    self.end_without_guard();
-                    self.control.guards_end()
-                }
+                None => self.control.guards_end().await,
             };
             self.control.exit = Some(exit);
-        }
-    }
-
-    /// What has left the process's group cannot be found any more without its guard.
-    fn end_without_guard(&mut self) {
-        if let (Some(pinned), Some(pid)) = (self.pinned.take(), pid_of(self.pid)) {
-            // While the process lives nobody else can have a group of that number.
-            if pidfd_send_signal(&pinned, Signal::STOP).is_ok() {
-                let _ = rustix::process::kill_process_group(pid, Signal::KILL);
-                let _ = pidfd_send_signal(&pinned, Signal::KILL);
-            }
         }
     }
 
@@ -159,6 +147,9 @@ impl Supervised {
         self.kept.clear();
         if let Some(litter) = &mut self.litter {
             litter.look(self.pid);
+        }
+        if let Stop::Release { .. } = how {
+            self.control.guard.leaves_alone();
         }
         self.control.link.send(&ToGuard::from(how));
     }
@@ -170,6 +161,9 @@ impl Supervised {
 
     /// Has the guard do this first, should it lose us: nobody is there then who knows whether the programs stand still.
     pub fn when_lost(&self, what: WhenLost) {
+        if what == WhenLost::Spare {
+            self.control.guard.leaves_alone();
+        }
         self.control.link.send(&ToGuard::WhenLost(what));
         let kept: Vec<BorrowedFd> = self.kept.iter().map(AsFd::as_fd).collect();
         if !kept.is_empty() {
@@ -196,7 +190,7 @@ impl Supervised {
     pub async fn gone(&mut self) {
         self.exited().await;
         while self.control.link.next::<FromGuard>().await.is_some() {}
-        self.control.guards_end();
+        self.control.guards_end().await;
     }
 }
 
@@ -210,6 +204,8 @@ struct Control {
     link: Link,
     guard: GuardProcess,
     exit: Option<Exit>,
+    /// While it is waited for.
+    guard_ends: Option<oneshot::Receiver<Exit>>,
     guards_end: Option<Exit>,
 }
 
@@ -217,7 +213,7 @@ impl Control {
     fn of(ready: ReadyGuard) -> Result<Self, StartError> {
         let ReadyGuard { control, process, executable } = ready;
         let link = Link::new(control).map_err(|source| StartError::Guard { guard: executable, source })?;
-        Ok(Control { link, guard: process, exit: None, guards_end: None })
+        Ok(Control { link, guard: process, exit: None, guard_ends: None, guards_end: None })
     }
 
     async fn order(&mut self, program: &Program, umask: u32, attachment: Attachment) -> io::Result<()> {
@@ -231,16 +227,22 @@ impl Control {
             }
             Attachment::Terminal(terminal) => (AttachmentKind::Terminal, vec![terminal.as_fd()], None),
         };
-        let order = Assignment { attachment: kind, umask, arguments: program.argv.len(), folder };
+        let mark = Mark::new();
+        self.guard.mark = mark;
+        let order = Assignment { attachment: kind, umask, arguments: program.argv.len(), folder, mark };
         // The socket is fresh and the order small, so it goes out whole.
         self.link.send_with(&order, &descriptors)?;
         self.link.stream.write_all(&frame(&block)?).await
     }
 
-    /// Called after the socket has ended: the guard is then past its last line, so this does not wait.
-    fn guards_end(&mut self) -> Exit {
-        if let Some(exit) = self.guard.wait() {
-            self.guards_end = Some(exit);
+    /// Called after the socket has ended: the guard is then past its last line, or what it left is being ended. Cancel-safe.
+    async fn guards_end(&mut self) -> Exit {
+        if self.guard_ends.is_none() {
+            self.guard_ends = self.guard.ends();
+        }
+        if let Some(ends) = &mut self.guard_ends {
+            self.guards_end = ends.await.ok().or(self.guards_end);
+            self.guard_ends = None;
         }
         self.guards_end.unwrap_or(Exit::Code(0))
     }

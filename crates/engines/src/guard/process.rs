@@ -123,7 +123,10 @@ fn spawn(order: &Assignment, program: &Program, descriptors: Vec<OwnedFd>) -> io
         }
         _ => return Err(invalid("the descriptors do not match the order")),
     }
-    let child = command.spawn()?;
+    let child = match order.mark {
+        Some(mark) => mark.around(|| command.spawn()),
+        None => command.spawn(),
+    }?;
     Pid::from_raw(child.id().cast_signed()).ok_or_else(|| invalid("the child has no number"))
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use breakroom_wire::header;
 use serde::{Deserialize, Serialize};
 
+use super::mark::Mark;
 use crate::litter::LitterNames;
 
 /// More than Linux lets a process have as arguments and environment by default, and still bounded.
@@ -128,6 +129,8 @@ pub(crate) struct Assignment {
     pub arguments: usize,
     /// A folder of the process's own, which is removed when nothing of it is left.
     pub folder: Option<PathBuf>,
+    /// What all that it starts is to bear.
+    pub mark: Option<Mark>,
 }
 
 /// Which descriptors travel with the order.

@@ -8,10 +8,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use rustix::process::{Pid, Signal, pidfd_send_signal};
+use tokio::sync::{Notify, oneshot};
 
+use super::lost;
+use super::mark::Mark;
 use super::protocol::Exit;
 use crate::error::StartError;
 
@@ -47,34 +51,85 @@ fn open(guard: &Path) -> io::Result<(UnixStream, GuardProcess)> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    Ok((ours, GuardProcess(Some(guard))))
+    Ok((ours, GuardProcess::of(guard)))
 }
 
-/// A guard's own process, which is waited for whatever becomes of it: else it would stay in the process table.
+/// A guard's own process, which is waited for whatever becomes of it: else it would stay in the process table. If it was
+/// killed, what it guarded is ended in its place.
 #[derive(Debug)]
-pub(super) struct GuardProcess(Option<Child>);
+pub(super) struct GuardProcess {
+    process: Option<Child>,
+    /// What everything bears that it starts. None if it guards nothing.
+    pub mark: Option<Mark>,
+    /// It is not to end all of that.
+    leaves_some: AtomicBool,
+    /// The process that it started, with what pins it.
+    pub main: Option<(Pid, OwnedFd)>,
+}
 
 impl GuardProcess {
-    /// Waits for its end, unless that has been done.
-    pub fn wait(&mut self) -> Option<Exit> {
-        self.0.take()?.wait().ok().map(Exit::from)
+    fn of(guard: Child) -> Self {
+        GuardProcess { process: Some(guard), mark: None, leaves_some: AtomicBool::new(false), main: None }
+    }
+
+    /// Waits for its end, unless that has been done. It comes when nothing is left that the guard should have ended.
+    pub fn ends(&mut self) -> Option<oneshot::Receiver<Exit>> {
+        let mut process = self.process.take()?;
+        let (tell, end) = oneshot::channel();
+        let leaves_some = self.leaves_some.load(Ordering::Relaxed);
+        let (mark, main) = (self.mark.take().filter(|_| !leaves_some), self.main.take());
+        if let Ok(Some(status)) = process.try_wait()
+            && let exit @ Exit::Code(_) = Exit::from(status)
+        {
+            let _ = tell.send(exit);
+            return Some(end);
+        }
+        let waiter = std::thread::Builder::new().name("guard-reaper".into()).stack_size(256 * 1024);
+        let waits = waiter.spawn(move || {
+            let exit = wait(process, mark, main);
+            // Nobody may want to know.
+            let _ = exit.map(|exit| tell.send(exit));
+        });
+        if let Err(error) = waits {
+            tracing::warn!("cannot wait for a process guard: {error}");
+        }
+        Some(end)
+    }
+
+    /// From now on what its process started is to be left alone.
+    pub fn leaves_alone(&self) {
+        self.leaves_some.store(true, Ordering::Relaxed);
     }
 
     fn lives(&mut self) -> bool {
-        self.0.as_mut().is_some_and(|guard| matches!(guard.try_wait(), Ok(None)))
+        self.process.as_mut().is_some_and(|guard| matches!(guard.try_wait(), Ok(None)))
     }
 }
 
-impl Drop for GuardProcess {
-    /// The guard still has work to do, but somebody must wait for it.
-    fn drop(&mut self) {
-        if !self.lives() {
-            return;
+fn wait(mut guard: Child, mark: Option<Mark>, main: Option<(Pid, OwnedFd)>) -> Option<Exit> {
+    let exit = guard.wait().ok().map(Exit::from)?;
+    if let Exit::Signal(_) = exit {
+        // While it is pinned and can be stopped, its number is its own.
+        let is_there = |(_, pinned): &(Pid, OwnedFd)| pidfd_send_signal(pinned, Signal::STOP).is_ok();
+        let main = main.filter(is_there);
+        match (mark, main) {
+            (Some(mark), main) => lost::end(mark, main.map(|(pid, _)| pid)),
+            // What it started is to be left alone, but for the process and its group.
+            (None, Some((pid, pinned))) => {
+                let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+                let _ = pidfd_send_signal(&pinned, Signal::KILL);
+            }
+            (None, None) => {}
         }
-        let Some(mut guard) = self.0.take() else { return };
-        let waiter = std::thread::Builder::new().name("guard-reaper".into()).stack_size(64 * 1024);
-        if let Err(error) = waiter.spawn(move || guard.wait()) {
-            tracing::warn!("cannot wait for a process guard: {error}");
+    }
+    Some(exit)
+}
+
+impl Drop for GuardProcess {
+    /// The guard still has work to do, or we have in its place, but somebody must wait for it.
+    fn drop(&mut self) {
+        if self.mark.is_some() || self.main.is_some() || self.lives() {
+            self.ends();
         }
     }
 }

@@ -4,10 +4,10 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use breakroom_engines::{Engine, Exit, Force, Heard, Held, Stop, WhenLost, Whom};
+use breakroom_engines::{Engine, Exit, Force, Heard, Held, Mode, Stop, WhenLost, Whom};
 use rustix::process::Signal;
 
-use crate::support::{Process, guard, read_line, read_until, shell, until, within};
+use crate::support::{Process, guard, launch, read_line, read_until, shell, until, within};
 
 /// Prints the number of a child and of a daemon that forked twice into a session of its own, then stays.
 const FAMILY: &str = r#"
@@ -309,5 +309,70 @@ async fn a_guard_that_is_killed_leaves_neither_the_adapter_nor_the_hub_waiting()
     assert_eq!(within("the end", engine.process.exited()).await, Exit::Signal(9));
     within("the guard's end", engine.process.gone()).await;
     adapter.gone().await;
+    child.gone().await;
+}
+
+#[tokio::test]
+async fn a_killed_guard_leaves_no_daemon_and_ends_nothing_of_others() {
+    let mut stranger = Command::new("setsid").args(["sleep", "600"]).spawn().unwrap();
+    let other = shell(FAMILY).await;
+    let others = family(&other).await;
+    let mut released = shell("setsid sleep 600 & echo $!; wait").await;
+    let spared = Process::pin(&read_line(&released.reader).await);
+    released.process.stop(Stop::Release { grace: Duration::ZERO });
+    within("the release", released.process.gone()).await;
+    let mut engine = shell(&FAMILY.replace("sleep 602", "env -i sleep 602")).await;
+    let (child, daemon) = family(&engine).await;
+    let adapter = Process::pin(&engine.process.pid().to_string());
+    Process::parent_of(engine.process.pid()).signal(Signal::KILL);
+    within("the guard's end", engine.process.gone()).await;
+    assert_eq!(engine.process.exited().await, Exit::Signal(9));
+    for process in [adapter, child, daemon] {
+        process.gone().await;
+    }
+    assert!(stranger.try_wait().unwrap().is_none());
+    assert!(others.0.is_alive() && others.1.is_alive() && spared.is_alive());
+    stranger.kill().unwrap();
+    stranger.wait().unwrap();
+    spared.signal(Signal::KILL);
+    drop(other);
+    others.1.gone().await;
+}
+
+/// The adapter ends its guard itself, before the hub can know that it runs.
+#[tokio::test]
+async fn a_guard_that_is_killed_during_the_start_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..5 {
+        let pids = folder.path().join(number.to_string());
+        let script = format!(
+            "daemon=$(setsid sh -c 'sleep 603 >/dev/null 2>&1 & echo $!'); echo $$ $daemon > {0}.new; mv {0}.new {0}; \
+             kill -9 $PPID; exec sleep 604",
+            pids.display()
+        );
+        // Whether it counts as started is a matter of luck.
+        let started = launch(Mode::Stdio, &["sh", "-c", &script]).await;
+        until(|| pids.exists()).await;
+        let family: Vec<_> =
+            std::fs::read_to_string(&pids).unwrap().split_whitespace().map(Process::pin).collect();
+        if let Ok(mut engine) = started {
+            within("the guard's end", engine.process.gone()).await;
+        }
+        for process in family {
+            process.gone().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_killed_guard_leaves_alone_what_was_to_be_released() {
+    let mut engine = shell("trap '' TERM; setsid sleep 600 & echo $!; while :; do wait; done").await;
+    let child = Process::pin(&read_line(&engine.reader).await);
+    let guard = Process::parent_of(engine.process.pid());
+    engine.process.stop(Stop::Release { grace: Duration::from_secs(600) });
+    guard.signal(Signal::KILL);
+    within("the guard's end", engine.process.gone()).await;
+    assert!(child.is_alive());
+    child.signal(Signal::KILL);
     child.gone().await;
 }

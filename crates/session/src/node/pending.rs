@@ -10,7 +10,7 @@ use crate::commands::Pace;
 use crate::evaluating::Tries;
 use crate::functions::Telling;
 use crate::gathering::Gathering;
-use crate::ids::{Asker, ClientId, FromClient, ToEngine};
+use crate::ids::{Asker, ClientId, FromClient, NOBODY, ToEngine};
 use crate::ledger::ShelfId;
 use crate::reads::Read;
 use crate::threads::{Epoch, Life, Resume};
@@ -135,6 +135,19 @@ impl Pending {
             (*client, *seq) = (to.client, to.seq);
         }
         self.command.clone()
+    }
+
+    /// Whether its client can be answered before the engine: what the answer means to others counts all the same.
+    pub fn can_be_given_up(&self) -> bool {
+        let begins =
+            matches!(&*self.command, "launch" | "attach" | "configurationDone" | "disconnect" | "terminate");
+        match &self.purpose {
+            Purpose::Client { client, then, .. } => {
+                let is_waited_for = matches!(then, Then::Restarts(_) | Then::Filters(_));
+                *client != NOBODY && !begins && !is_waited_for
+            }
+            _ => false,
+        }
     }
 
     /// Who waits for the answer.

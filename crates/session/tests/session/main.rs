@@ -51,5 +51,6 @@ mod stepping;
 mod transparency;
 mod trees;
 mod truth;
+mod undeclared;
 mod unnamed;
 mod verbs;

@@ -27,6 +27,7 @@ fn facts() -> EngineFacts {
         facts.raising.panics = Some(panics);
         facts.raising.aborts = words("terminate ", "#");
         facts.raising.exceptions = exceptions;
+        facts.claims.answers = vec!["exceptionInfo".to_owned()];
     })
 }
 

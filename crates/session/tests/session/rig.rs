@@ -111,6 +111,18 @@ pub fn capabilities() -> Value {
         "supportsTerminateRequest": true,
         "supportsCancelRequest": true,
         "supportTerminateDebuggee": true,
+        "supportsDataBreakpoints": true,
+        "supportsExceptionInfoRequest": true,
+        "supportsFunctionBreakpoints": true,
+        "supportsGotoTargetsRequest": true,
+        "supportsLoadedSourcesRequest": true,
+        "supportsModulesRequest": true,
+        "supportsRestartFrame": true,
+        "supportsSetExpression": true,
+        "supportsSetVariable": true,
+        "supportsStepBack": true,
+        "supportsStepInTargetsRequest": true,
+        "supportsWriteMemoryRequest": true,
     })
 }
 

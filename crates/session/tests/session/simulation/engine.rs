@@ -124,6 +124,7 @@ impl Kind {
                 "supportsTerminateRequest": random.one_in(2),
                 "supportsCancelRequest": random.one_in(2),
                 "supportsRestartRequest": random.one_in(3),
+                "supportsFunctionBreakpoints": true,
             }),
             answers: if random.one_in(2) { Answers::InOrder } else { Answers::AnyOrder },
             forgetful: random.one_in(3),

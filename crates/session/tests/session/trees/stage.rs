@@ -23,6 +23,7 @@ pub fn js_capabilities() -> Value {
         "supportsRestartRequest": true,
         "supportsLoadedSourcesRequest": true,
         "supportsSetExpression": true,
+        "supportsFunctionBreakpoints": true,
         "exceptionBreakpointFilters": [{"filter": "all"}, {"filter": "uncaught"}],
     })
 }
