@@ -16,6 +16,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod union;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
