@@ -396,6 +396,11 @@ impl Ledger {
         self.shelves.get_mut(shelf)?.overdue(node)
     }
 
+    /// One breakpoint of a client.
+    pub fn listed(&self, owner: ClientId, number: i64) -> Option<Listed<'_>> {
+        self.shelves.values().find_map(|shelf| shelf.listed(owner, number))
+    }
+
     /// Every client's breakpoints, with what is known of each.
     pub fn all(&self) -> impl Iterator<Item = Listed<'_>> {
         self.shelves.values().flat_map(Shelf::all).filter(|listed| listed.owner != NOBODY)

@@ -21,13 +21,17 @@ fn spent() -> f64 {
 
 /// `work` is given how many breakpoints there are.
 fn grows_with_the_number(work: impl Fn(i64)) {
+    grows_from(FEW, work);
+}
+
+fn grows_from(few: i64, work: impl Fn(i64)) {
     let cost = |count: i64| {
         let before = spent();
         work(count);
         spent() - before
     };
     let best = |count: i64| (0..3).map(|_| cost(count)).fold(f64::INFINITY, f64::min);
-    let (few, many) = (best(FEW), best(FEW * FACTOR));
+    let (few, many) = (best(few), best(few * FACTOR));
     let growth = many / few;
     assert!(growth < MOST, "{FACTOR} times as many took {growth:.1} times as long, {:.0} ms", many / 1e6);
 }
@@ -104,7 +108,7 @@ fn a_list_that_is_refused_and_asked_for_again_is_linear() {
 }
 
 #[test]
-fn all_in_one_line_and_a_stop_there_are_linear() {
+fn all_moved_into_one_line_are_linear() {
     grows_with_the_number(|count| {
         let (mut rig, tess, bob, node) = Rig::shared();
         for (client, condition) in [(tess, "a == 1"), (bob, "a == 2")] {
@@ -138,5 +142,21 @@ fn an_owner_that_leaves_takes_its_own_along_in_linear_time() {
         rig.request(bob, "disconnect", json!({}));
         let request = rig.got(node, "setBreakpoints");
         rig.agree(node, &request);
+    });
+}
+
+#[test]
+fn an_event_for_each_breakpoint_is_linear_for_a_client_with_events() {
+    grows_from(FEW / 5, |count| {
+        let (mut rig, tess, _, node) = Rig::shared();
+        let eve = rig.bring("Eve", json!({}), json!({"events": true}));
+        set(&mut rig, tess, node, 0..count, None);
+        rig.heard(eve);
+        for line in 0..count {
+            let breakpoint = json!({"id": line + 100, "verified": false, "line": line});
+            rig.tell(node, "breakpoint", json!({"reason": "changed", "breakpoint": breakpoint}));
+        }
+        assert_eq!(rig.heard(tess).len() as i64, count);
+        assert_eq!(rig.heard(eve).len() as i64, count);
     });
 }

@@ -207,16 +207,26 @@ impl Shelf {
         own.flat_map(|(_, list)| list).map(whole).collect()
     }
 
+    pub fn listed(&self, owner: ClientId, number: i64) -> Option<Listed<'_>> {
+        let wanted = self.own(owner).iter().find(|wanted| wanted.number == number)?;
+        Some(self.list_one(owner, wanted, self.source()))
+    }
+
+    fn source(&self) -> Option<Json<'_>> {
+        self.last.as_ref()?.message.payload()?.get("source")
+    }
+
+    fn list_one<'a>(&'a self, owner: ClientId, wanted: &Wanted, source: Option<Json<'a>>) -> Listed<'a> {
+        let raw = wanted.spec.raw.clone();
+        let (truth, verified_by) = (truth(&self.hearers, wanted), self.verified_by(wanted));
+        let (number, hits) = (wanted.number, wanted.hits);
+        Listed { owner, number, raw, source, truth, verified_by, hits }
+    }
+
     pub fn all(&self) -> impl Iterator<Item = Listed<'_>> {
-        let last = self.last.as_ref().and_then(|last| last.message.payload());
-        let source = last.and_then(|arguments| arguments.get("source"));
+        let source = self.source();
         self.wants.iter().flat_map(move |(owner, list)| {
-            list.iter().map(move |wanted| {
-                let raw = wanted.spec.raw.clone();
-                let (truth, verified_by) = (truth(&self.hearers, wanted), self.verified_by(wanted));
-                let (number, hits) = (wanted.number, wanted.hits);
-                Listed { owner: *owner, number, raw, source, truth, verified_by, hits }
-            })
+            list.iter().map(move |wanted| self.list_one(*owner, wanted, source))
         })
     }
 }
