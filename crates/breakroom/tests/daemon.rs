@@ -15,8 +15,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use breakroom_testkit::{Arrival, wait};
-use rustix::fs::FlockOperation;
+use breakroom_testkit::{Arrival, Strict, wait};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::commands::{complaint, follow, lines_until, listed, named, only_id, run, said, stop};
@@ -456,4 +456,34 @@ fn a_door_hears_that_its_client_is_taken_before_it_hears_that_it_is_let_go() {
     rig.only_the_daemon_is_left();
     rig.end_daemon();
     wait::for_exit(&mut daemon, LONG).expect("it goes");
+}
+
+/// The catalog of its user is a pipe, so it waits until the other end is written to.
+#[test]
+fn a_session_that_is_stuck_does_not_delay_other_sessions() {
+    let rig = Rig::new();
+    let config = rig.sandbox.work().join("config");
+    let catalog = config.join("breakroom/catalog.toml");
+    std::fs::create_dir_all(config.join("breakroom")).unwrap();
+    mknodat(CWD, &catalog, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let mut command = rig.sandbox.command(["dap"]);
+    command.env("XDG_CONFIG_HOME", &config);
+    let mut stuck = Strict::spawn(command);
+    let asked = stuck.request("initialize", json!({"adapterID": "fake", "clientID": "test"}));
+    // The hub reads the pipe as soon as this end can be opened.
+    let there = File::options().write(true).open(&catalog).unwrap();
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let others: Vec<Strict> = (0..=processors)
+        .map(|_| {
+            let mut other = rig.client();
+            begin(&mut other, rig.fake(&[]));
+            other
+        })
+        .collect();
+    others.into_iter().for_each(end);
+    drop(there);
+    stuck.response(asked);
+    stuck.call("disconnect", Value::Null);
+    stuck.finish();
+    rig.only_the_daemon_is_left();
 }

@@ -93,7 +93,7 @@ impl Daemon {
         let guards = Arc::new(SpareGuard::new(self.guard.clone()));
         // Whoever started this hub is about to need one.
         let mut spare_due = Some(Instant::now());
-        let workers = Arc::new(Workers::start(&guards)?);
+        let workers = Arc::new(Workers::new(guards.clone()));
         let registry = workers.registry.clone();
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
@@ -308,8 +308,10 @@ impl Caller {
         };
         let Purpose::Join { session, .. } = &purpose else {
             let newcomer = Newcomer { input, output, control: Some(stream.try_clone()?), purpose };
-            workers.give(Job { newcomer, context });
-            return Ok(Answer::BySession);
+            return Ok(match workers.give(Job { newcomer, context }) {
+                Ok(()) => Answer::BySession,
+                Err(error) => refused(format!("the hub cannot start another session: {error}")),
+            });
         };
         let session = match registry.find(session.as_deref()) {
             Ok((_, session)) => session,

@@ -1,9 +1,10 @@
-//! Threads that sessions live on. A session is born on one and never leaves it.
+//! Threads that sessions live on. Each session has one of its own and never leaves it.
 //!
-//! There is one for each processor, so a session that is busy keeps few others waiting. A panic costs one session.
+//! So the system divides the processors among the sessions, and one that is busy keeps no other waiting. A panic costs one
+//! session.
 
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use breakroom_engines::{Context, SpareGuard};
@@ -19,56 +20,27 @@ pub(crate) struct Job {
 }
 
 pub(crate) struct Workers {
-    workers: Vec<Worker>,
+    guards: Arc<SpareGuard>,
     pub registry: Arc<Registry>,
 }
 
-struct Worker {
-    jobs: mpsc::UnboundedSender<Job>,
-    load: Arc<AtomicUsize>,
-}
-
 impl Workers {
-    pub fn start(guards: &Arc<SpareGuard>) -> std::io::Result<Self> {
-        let registry = Arc::<Registry>::default();
-        let count = thread::available_parallelism().map_or(1, usize::from);
-        let workers = (0..count).map(|number| Worker::start(number, guards.clone(), registry.clone()));
-        Ok(Workers { workers: workers.collect::<Result<_, _>>()?, registry })
+    pub fn new(guards: Arc<SpareGuard>) -> Self {
+        Workers { guards, registry: Arc::default() }
     }
 
-    /// Gives the session to the thread that has the fewest.
-    pub fn give(&self, job: Job) {
-        let Some(worker) = self.workers.iter().min_by_key(|worker| worker.load.load(Ordering::Relaxed))
-        else {
-            return;
-        };
-        worker.load.fetch_add(1, Ordering::Relaxed);
-        // A worker's thread ends only with the process.
-        let _ = worker.jobs.send(job);
-    }
-}
-
-impl Worker {
-    fn start(number: usize, guards: Arc<SpareGuard>, registry: Arc<Registry>) -> std::io::Result<Self> {
-        let (jobs, mut received) = mpsc::unbounded_channel::<Job>();
-        let load = Arc::<AtomicUsize>::default();
-        let counted = load.clone();
+    /// Starts a session. An error means that the system has no thread or no descriptor left for it.
+    pub fn give(&self, job: Job) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        thread::Builder::new().name(format!("sessions-{number}")).spawn(move || {
-            LocalSet::new().block_on(&runtime, async move {
-                while let Some(job) = received.recv().await {
-                    let (guards, registry, counted) = (guards.clone(), registry.clone(), counted.clone());
-                    tokio::task::spawn_local(async move {
-                        live(job, guards, &registry).await;
-                        counted.fetch_sub(1, Ordering::Relaxed);
-                    });
-                }
-            });
-        })?;
-        Ok(Worker { jobs, load })
+        let (guards, registry) = (self.guards.clone(), self.registry.clone());
+        let session = move || {
+            LocalSet::new().block_on(&runtime, live(job, guards, &registry));
+            // What still blocks by its nature ends by itself, and nobody waits for it.
+            runtime.shutdown_background();
+        };
+        thread::Builder::new().name("session".to_owned()).spawn(session).map(drop)
     }
 }
-
 /// One session from beginning to end. Should it panic, it alone ends: what it owned is dropped, and with that its
 /// guards end its processes.
 async fn live(job: Job, guards: Arc<SpareGuard>, registry: &Arc<Registry>) {

@@ -206,7 +206,12 @@ impl Session {
         let source = named.map(|breakpoint| self.shelf(node, "setBreakpoints", Some(breakpoint)));
         let changed =
             |breakpoint: Json| self.ledger.changed(node, breakpoint, source.as_ref(), reason.as_deref());
-        let numbered: Vec<(ClientId, Option<i64>)> = match breakpoint.map(changed) {
+        let changed = breakpoint.map(changed);
+        let only = match &changed {
+            Some(Changed::AsItSays(owners)) => Some(owners.clone()),
+            _ => None,
+        };
+        let numbered: Vec<(ClientId, Option<i64>)> = match changed {
             Some(Changed::Merged(news)) => {
                 self.tell_changed(news);
                 Vec::new()
@@ -232,7 +237,10 @@ impl Session {
             let edits = id.and_then(Json::span).zip(number).map(|(at, number)| Edit::int(at, number));
             self.tell_one(client, "breakpoint", message, edits.into_iter().collect());
         }
-        self.tell_of_others();
+        match only {
+            Some(these) => self.tell_of_these_others(&these),
+            None => self.tell_of_others(),
+        }
     }
 
     /// Takes a client's breakpoints out of the engines, unless the engine is on its way out itself.

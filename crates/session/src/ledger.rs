@@ -16,6 +16,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod truth;
+mod union;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -393,6 +394,11 @@ impl Ledger {
     /// What an engine has still to be told of a shelf.
     pub fn overdue(&mut self, node: NodeId, shelf: &ShelfId) -> Option<Request> {
         self.shelves.get_mut(shelf)?.overdue(node)
+    }
+
+    /// One breakpoint of a client.
+    pub fn listed(&self, owner: ClientId, number: i64) -> Option<Listed<'_>> {
+        self.shelves.values().find_map(|shelf| shelf.listed(owner, number))
     }
 
     /// Every client's breakpoints, with what is known of each.

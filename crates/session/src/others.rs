@@ -20,32 +20,51 @@ use crate::session::Session;
 pub(crate) type ToldOfOthers = BTreeMap<(ClientId, i64), (i64, Value)>;
 
 impl Session {
-    /// The ledger has changed, or somebody has come who wants to know.
+    /// The ledger has changed, or a client has come that wants to know.
     pub(crate) fn tell_of_others(&mut self) {
+        self.tell_viewers(None);
+    }
+
+    /// The same if nothing has changed but these, each by its owner and the owner's number.
+    pub(crate) fn tell_of_these_others(&mut self, these: &[(ClientId, i64)]) {
+        self.tell_viewers(Some(these));
+    }
+
+    fn tell_viewers(&mut self, only: Option<&[(ClientId, i64)]>) {
         let wants = |client: &crate::client::Client| {
             client.manners.events == Events::OfTheHubToo && matches!(client.phase, Phase::Configuring)
         };
         let viewers: Vec<_> =
             self.clients.iter().filter(|(_, client)| wants(client)).map(|(id, _)| *id).collect();
         for viewer in viewers {
-            self.tell_one_of_others(viewer);
+            self.tell_one_of_others(viewer, only);
         }
     }
 
-    fn tell_one_of_others(&mut self, viewer: ClientId) {
-        let others = self.ledger.all().filter(|listed| listed.owner != viewer);
-        let now: BTreeMap<(ClientId, i64), Value> =
-            others.map(|listed| ((listed.owner, listed.number), self.as_seen_by_others(listed))).collect();
+    fn tell_one_of_others(&mut self, viewer: ClientId, only: Option<&[(ClientId, i64)]>) {
+        let seen = |listed: Listed| {
+            let key = (listed.owner, listed.number);
+            (key.0 != viewer).then(|| (key, self.as_seen_by_others(listed)))
+        };
+        let now: BTreeMap<(ClientId, i64), Value> = match only {
+            None => self.ledger.all().filter_map(seen).collect(),
+            Some(these) => {
+                let listed = |(owner, number): &(ClientId, i64)| self.ledger.listed(*owner, *number);
+                these.iter().filter_map(listed).filter_map(seen).collect()
+            }
+        };
         let Some(client) = self.clients.get_mut(&viewer) else { return };
         let mut told = std::mem::take(&mut client.told_of_others);
         let mut news = Vec::new();
-        told.retain(|key, (number, said)| {
-            let there = now.contains_key(key);
-            if !there {
-                news.push(("removed", *number, said.take()));
-            }
-            there
-        });
+        if only.is_none() {
+            told.retain(|key, (number, said)| {
+                let there = now.contains_key(key);
+                if !there {
+                    news.push(("removed", *number, said.take()));
+                }
+                there
+            });
+        }
         for (key, said) in now {
             match told.get_mut(&key) {
                 Some((_, before)) if *before == said => {}

@@ -112,8 +112,10 @@ impl Owners {
     fn open(lab: &Lab) -> Result<Owners> {
         let hub = lab.hub("breakpoints")?;
         let first = lab.session(Route::HubTcp, &hub)?;
+        // Before the second client is there, which has a session of its own until it joins.
+        let attach = json!({"breakroom": {"session": lab.only_session(&hub)?}});
         let mut second = hub.connect()?;
-        second.join(&json!({"breakroom": {"session": lab.only_session(&hub)?}}))?;
+        second.join(&attach)?;
         Ok(Owners { hub, first, second, line: 0 })
     }
 

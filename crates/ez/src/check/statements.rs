@@ -7,7 +7,7 @@ use crate::hir::{Arm, Block, Expr, ExprKind, Statement, StatementKind};
 use crate::library::Call;
 use crate::source::Span;
 use crate::syntax::ast::{self, Name};
-use crate::types::Type;
+use crate::types::{Type, Types};
 
 /// Whether the statement that follows can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,17 +136,28 @@ impl Checker<'_> {
             return;
         }
         if let ExprKind::Native { native, .. } = &expr.kind
-            && matches!(self.library.native(*native).call, Call::Worldly(_) | Call::Changing(..))
+            && matches!(self.library.native(*native).call, Call::Changing(..))
         {
             return;
         }
-        let message = format!("the result of this call is not used: {}", self.name(&expr.type_));
-        let told = Diagnostic::error(codes::UNUSED_RESULT, expr.span, message).label("lost");
-        let discard = match &expr.type_ {
-            Type::Tuple(parts) => vec!["_"; parts.len()].join(", "),
-            _ => "_".to_owned(),
+        let parts = match &expr.type_ {
+            Type::Tuple(parts) => &parts[..],
+            whole => std::slice::from_ref(whole),
         };
-        self.tell(told.help(format!("use it, or say that you do not need it: temp {discard} = ...")));
+        let is_error = |part: &Type| *part == Type::Struct(Types::ERROR);
+        let into = |name: fn(bool) -> &'static str| {
+            let names: Vec<_> = parts.iter().map(|part| name(is_error(part))).collect();
+            format!("temp {} = ...", names.join(", "))
+        };
+        let look = into(|is_error| if is_error { "problem" } else { "_" });
+        let discard = into(|_| "_");
+        let name = self.name(&expr.type_);
+        let (message, use_it) = match parts.iter().any(is_error) {
+            true => (format!("the error of this call is dropped: {name}"), format!("look at it: {look}")),
+            false => (format!("the result of this call is not used: {name}"), "use it".to_owned()),
+        };
+        let told = Diagnostic::error(codes::UNUSED_RESULT, expr.span, message).label("lost");
+        self.tell(told.help(format!("{use_it}, or say that you do not need it: {discard}")));
     }
 
     fn never_returns(&self, expr: &Expr) -> bool {

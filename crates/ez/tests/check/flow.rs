@@ -162,6 +162,20 @@ fn code_that_is_never_reached_is_a_warning() {
 }
 
 #[test]
+fn a_result_of_the_world_outside_is_not_dropped() {
+    programs(&[
+        ("import @io\ndo main() {\n io.write_file(\"f\", \"x\")\n}", "E3030@3"),
+        ("import @io\ndo main() {\n temp _, _ = io.write_file(\"f\", \"x\")\n}", ""),
+        ("import @io\ndo main() {\n ensure io.remove(\"f\")\n}", ""),
+        ("import @os\ndo main() {\n os.set_env(\"K\", \"v\")\n}", "E3030@3"),
+        ("do main() {\n read_int()\n}", "E3030@2"),
+        ("do main() {\n input()\n}", "E3030@2"),
+        ("import @std\ndo main() {\n std.println(1)\n exit(0)\n}", ""),
+        ("import @arrays\ndo main() {\n temp a [int] = {1}\n arrays.pop(a)\n}", ""),
+    ]);
+}
+
+#[test]
 fn statements_do_something() {
     bodies(&[
         ("nothing()\ncounter++\nprintln(1)", ""),

@@ -26,6 +26,25 @@ fn a_call_with_too_few_arguments_is_shown_how_the_function_is_declared() {
 }
 
 #[test]
+fn a_dropped_error_is_shown_how_to_look_at_it() {
+    let rows = [
+        ("io.write_file(\"f\", \"x\")", "temp _, problem = ...", "temp _, _ = ..."),
+        ("raise()", "temp problem = ...", "temp _ = ..."),
+        ("give()", "use it", "temp _ = ..."),
+    ];
+    for (call, look, discard) in rows {
+        let text = format!(
+            "import @io\ndo raise() -> error {{ return nil }}\ndo give() -> int {{ return 1 }}\n\
+             do main() {{\n {call}\n temp _ = io.exists(\"f\")\n}}\n"
+        );
+        let (_, told) = tell(&[("main.ez", &text)], 0);
+        let drops =
+            told.contains("problem") == told.contains("error[E3030]: the error of this call is dropped");
+        assert!(drops && told.contains(look) && told.contains(discard), "{told}");
+    }
+}
+
+#[test]
 fn a_function_that_is_too_large_is_shown_where_it_stands_and_what_to_do() {
     let mut text = "do main() {\n}\n\ndo huge() {\n".to_owned();
     for number in 0..70_000 {

@@ -2,10 +2,13 @@
 //!
 //! One telling is under way at a time. Who wants what, and who waits for an answer, the shelf knows.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use breakroom_dap::json::Json;
 
-use super::merged::{Answer, Judge, Merged, Wants, match_answers, same};
+use super::merged::{Answer, Judge, Merged, Wants};
 use super::spec::Place;
+use super::union::Union;
 use crate::ids::ClientId;
 
 /// Counts the lists that clients sent; a telling covers all up to its own.
@@ -15,17 +18,17 @@ pub(crate) struct Revision(pub u64);
 #[derive(Debug, Default)]
 pub(crate) struct Hearer {
     /// What the engine agreed to last, with what it answered. `None` if it was never told anything.
-    told: Option<Vec<Merged>>,
+    told: Option<Union>,
     /// What it had and has not any more. There are engines that stop there all the same.
-    left: Vec<Merged>,
+    left: BTreeMap<Place, Merged>,
     /// What an engine knew whose place this one takes.
-    renewed: Option<Vec<Merged>>,
+    renewed: Option<Union>,
     telling: Option<Telling>,
-    /// What it refused while it stays wanted, with its reason. It is left out of what this engine is told until an owner
-    /// asks for it again: it would make everything else fail with it.
-    refused: Vec<Merged>,
+    /// What it refused while it stays wanted, with its reason, each way in which a place was told. It is left out of what
+    /// this engine is told until an owner asks for it again: it would make everything else fail with it.
+    refused: BTreeMap<Place, Vec<Merged>>,
     /// The last list that it refused: saying it again would change nothing.
-    declined: Option<Vec<Merged>>,
+    declined: Option<Union>,
     understood: Understood,
 }
 
@@ -40,7 +43,7 @@ enum Understood {
 
 #[derive(Debug)]
 struct Telling {
-    union: Vec<Merged>,
+    union: Union,
     /// What the union was made of.
     wants: Wants,
     revision: Revision,
@@ -52,7 +55,7 @@ pub(crate) struct Hearing {
     pub wants: Wants,
     /// Whether it was never told anything before.
     pub fresh: bool,
-    pub renewed: Option<Vec<Merged>>,
+    pub renewed: Option<Union>,
 }
 
 /// How a changed breakpoint is recognised.
@@ -64,15 +67,20 @@ pub(crate) enum By {
 
 impl Hearer {
     /// One that takes the place of an engine that knew this.
-    pub fn instead_of(known: Option<Vec<Merged>>) -> Self {
+    pub fn instead_of(known: Option<Union>) -> Self {
         Hearer { renewed: known, ..Hearer::default() }
     }
 
-    pub fn told(&self) -> &[Merged] {
-        self.told.as_deref().unwrap_or_default()
+    pub fn told(&self) -> Option<&Union> {
+        self.told.as_ref()
     }
 
-    pub fn into_told(self) -> Option<Vec<Merged>> {
+    /// What the engine was told, one after the other.
+    pub fn each_told(&self) -> impl Iterator<Item = &Merged> {
+        self.told.iter().flat_map(Union::iter)
+    }
+
+    pub fn into_told(self) -> Option<Union> {
         self.told
     }
 
@@ -96,38 +104,43 @@ impl Hearer {
 
     /// What the engine was told and what it is being told.
     pub fn known(&self) -> impl Iterator<Item = &Merged> {
-        self.told().iter().chain(self.telling.iter().flat_map(|telling| &telling.union))
+        self.each_told().chain(self.telling.iter().flat_map(|telling| telling.union.iter()))
     }
 
     pub fn is_idle(&self) -> bool {
         self.telling.is_none()
     }
 
-    pub fn has_been_told(&self, union: &[Merged]) -> bool {
-        self.told.as_ref().is_some_and(|told| same(told, union))
+    pub fn has_been_told(&self, union: &Union) -> bool {
+        self.told.as_ref().is_some_and(|told| told.says_the_same_as(union))
     }
 
-    pub fn is_being_told(&self, union: &[Merged]) -> bool {
-        self.telling.as_ref().is_some_and(|telling| same(&telling.union, union))
+    pub fn is_being_told(&self, union: &Union) -> bool {
+        self.telling.as_ref().is_some_and(|telling| telling.union.says_the_same_as(union))
     }
 
-    pub fn has_declined(&self, union: &[Merged]) -> bool {
-        self.declined.as_ref().is_some_and(|declined| same(declined, union))
+    pub fn has_declined(&self, union: &Union) -> bool {
+        self.declined.as_ref().is_some_and(|declined| declined.says_the_same_as(union))
     }
 
     /// What it may be told of a list.
-    pub fn bearable(&self, mut union: Vec<Merged>) -> Vec<Merged> {
-        union.retain(|merged| !self.refused.iter().any(|refused| refused.says_the_same_as(merged)));
+    pub fn bearable(&self, mut union: Union) -> Union {
+        if !self.refused.is_empty() {
+            union.retain(|merged| {
+                let refused = self.refused.get(&merged.place);
+                !refused.is_some_and(|refused| refused.iter().any(|refused| refused.raw == merged.raw))
+            });
+        }
         union
     }
 
     /// What it says about a place.
     pub fn said(&self, place: &Place) -> Option<&Answer> {
-        let told = self.told().iter().find(|merged| merged.place == *place);
-        told.or_else(|| self.refused.iter().find(|merged| merged.place == *place))?.answer.as_ref()
+        let told = self.told.as_ref().and_then(|told| told.get(place));
+        told.or_else(|| self.refused.get(place)?.first())?.answer.as_ref()
     }
 
-    pub fn begin(&mut self, union: Vec<Merged>, wants: Wants, revision: Revision) {
+    pub fn begin(&mut self, union: Union, wants: Wants, revision: Revision) {
         self.telling = Some(Telling { union, wants, revision });
     }
 
@@ -142,15 +155,15 @@ impl Hearer {
         let fresh = self.told.is_none();
         self.declined = None;
         let silent = elements.is_empty() && self.has_been_told(&union);
-        let mut told = match_answers(union, elements);
+        let mut told = union.answered(elements);
         for merged in told.iter_mut().filter(|_| silent) {
             merged.answer = self.said(&merged.place).cloned();
         }
-        let before = self.told.replace(told).unwrap_or_default();
-        self.left.retain(|left| !before.iter().any(|merged| merged.place == left.place));
-        self.left.extend(before);
-        let now = self.told.as_deref().unwrap_or_default();
-        self.left.retain(|left| !now.iter().any(|merged| merged.place == left.place));
+        let before = self.told.replace(told).map(Union::into_list).unwrap_or_default();
+        self.left.extend(before.into_iter().map(|merged| (merged.place.clone(), merged)));
+        for merged in self.told.iter().flat_map(Union::iter) {
+            self.left.remove(&merged.place);
+        }
         Some(Hearing { revision, wants, fresh, renewed: self.renewed.take() })
     }
 
@@ -161,32 +174,45 @@ impl Hearer {
 
     /// Whether it had a breakpoint in this line, and neither has one there nor is being told one.
     pub fn left(&self, line: i64) -> bool {
-        self.left.iter().any(|left| left.is_at(Some(line))) && !self.has_line(Some(line))
+        self.left.values().any(|left| left.is_at(Some(line))) && !self.has_line(Some(line))
     }
 
     /// It refused, and has what it had before.
     pub fn declined(&mut self, reason: &str) -> Option<Hearing> {
         let Telling { union, wants, revision } = self.telling.take()?;
         let fresh = self.told.is_none();
-        let is_told = |merged: &Merged| self.told().iter().any(|told| told.says_the_same_as(merged));
-        let new: Vec<_> = union.iter().filter(|merged| !is_told(merged)).cloned().collect();
-        let refused = |merged| Merged { answer: Some(Answer::refusal(reason)), ..merged };
-        self.refused.extend(new.into_iter().map(refused));
+        let told = |place: &Place| self.told.as_ref().and_then(|told| told.get(place));
+        for merged in union.iter() {
+            if told(&merged.place).is_none_or(|told| told.raw != merged.raw) {
+                let refused = Merged { answer: Some(Answer::refusal(reason)), ..merged.clone() };
+                self.refused.entry(merged.place.clone()).or_default().push(refused);
+            }
+        }
         self.declined = Some(union);
         Some(Hearing { revision, wants, fresh, renewed: self.renewed.take() })
     }
 
-    /// Keeps of what it refused only what still stands and nobody is asking for again.
-    pub fn forgive(&mut self, forgiven: impl Fn(&Place) -> bool) {
-        self.refused.retain(|refused| !forgiven(&refused.place));
+    /// These are asked for again, so that it is told them again.
+    pub fn forgive<'a>(&mut self, asked: impl IntoIterator<Item = &'a Place>) {
+        if !self.refused.is_empty() {
+            asked.into_iter().for_each(|place| drop(self.refused.remove(place)));
+        }
+    }
+
+    pub fn has_refused_any(&self) -> bool {
+        !self.refused.is_empty()
+    }
+
+    /// Forgets that it refused what no owner wants any more.
+    pub fn forgive_unwanted(&mut self, wanted: &BTreeSet<&Place>) {
+        self.refused.retain(|place, _| wanted.contains(place));
     }
 
     /// Who judges may change though the engine is told the same: it stops always for one owner without any terms and
     /// another with some.
-    pub fn note_judges(&mut self, union: &[Merged]) {
-        for merged in self.told.iter_mut().flatten() {
-            let now = union.iter().find(|now| now.place == merged.place);
-            merged.judge = now.map_or(merged.judge, |now| now.judge);
+    pub fn note_judges(&mut self, union: &Union) {
+        for merged in self.told.iter_mut().flat_map(Union::iter_mut) {
+            merged.judge = union.get(&merged.place).map_or(merged.judge, |now| now.judge);
         }
     }
 
@@ -196,7 +222,7 @@ impl Hearer {
     }
 
     pub fn knows(&self, number: Option<i64>) -> bool {
-        number.is_some() && self.told().iter().any(|merged| merged.number() == number)
+        number.is_some() && self.each_told().any(|merged| merged.number() == number)
     }
 
     /// Whether one of its breakpoints stands, or is about to stand, in this line.
@@ -207,11 +233,12 @@ impl Hearer {
     /// The places of those that it knows by these numbers.
     pub fn places<'a>(&'a self, engine: &'a [i64]) -> impl Iterator<Item = &'a Place> {
         let hit = |merged: &&Merged| merged.number().is_some_and(|number| engine.contains(&number));
-        self.told().iter().filter(hit).map(|merged| &merged.place)
+        self.each_told().filter(hit).map(|merged| &merged.place)
     }
 
     pub fn is_judged_by_the_hub(&self, place: &Place) -> bool {
-        self.known().any(|merged| merged.place == *place && merged.judge == Judge::Hub)
+        let unions = self.told.iter().chain(self.telling.iter().map(|telling| &telling.union));
+        unions.filter_map(|union| union.get(place)).any(|merged| merged.judge == Judge::Hub)
     }
 
     /// Takes note of what the engine says about one of them by itself.
@@ -222,20 +249,21 @@ impl Hearer {
             By::Place => merged.is_at(line),
         };
         // What is being told may be announced before it is answered.
-        let telling = self.telling.iter_mut().flat_map(|telling| &mut telling.union);
-        let merged = self.told.iter_mut().flatten().chain(telling).find(is_it)?;
+        let telling = self.telling.iter_mut().flat_map(|telling| telling.union.iter_mut());
+        let merged = self.told.iter_mut().flat_map(Union::iter_mut).chain(telling).find(is_it)?;
         merged.answer = Answer::of(breakpoint);
         let place = merged.place.clone();
         if removed && let Some(told) = &mut self.told {
             // Whoever asks for it again must not be told that it is there.
-            told.retain(|merged| merged.place != place);
+            told.remove(&place);
         }
         Some(place)
     }
 
     /// What was hit is there, whatever the engine said before. True if it said otherwise.
     pub fn hit(&mut self, engine: &[i64]) -> bool {
-        let doubted = self.told.iter_mut().flatten().filter_map(|merged| merged.answer.as_mut());
+        let doubted =
+            self.told.iter_mut().flat_map(Union::iter_mut).filter_map(|merged| merged.answer.as_mut());
         let doubted = doubted.filter(|answer| {
             !answer.verified && answer.number.is_some_and(|number| engine.contains(&number))
         });

@@ -2,6 +2,8 @@
 //!
 //! Whether anybody is told of the stop is not decided here.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use breakroom_dap::Json;
 use bytes::Bytes;
 
@@ -44,7 +46,10 @@ impl Ledger {
 
     /// Whether this engine has any breakpoint anywhere.
     pub fn has_any(&self, node: NodeId) -> bool {
-        self.shelves.values().filter_map(|shelf| shelf.hearer(node)).any(|hearer| !hearer.told().is_empty())
+        self.shelves
+            .values()
+            .filter_map(|shelf| shelf.hearer(node))
+            .any(|hearer| hearer.each_told().next().is_some())
     }
 
     /// Whether it has any, or is to be told one.
@@ -68,7 +73,7 @@ impl Ledger {
     pub fn named(&self, node: NodeId, engine: &[i64]) -> Vec<i64> {
         let names_one = |number: &i64| {
             let heard = self.shelves.iter().filter_map(|(id, shelf)| Some((id, shelf.hearer(node)?)));
-            let told = heard.flat_map(|(id, hearer)| hearer.told().iter().map(move |merged| (id, merged)));
+            let told = heard.flat_map(|(id, hearer)| hearer.each_told().map(move |merged| (id, merged)));
             let of_number = told.filter(|(_, merged)| merged.number() == Some(*number));
             let mut lines = of_number.map(|(id, merged)| (id, merged.line()));
             let first = lines.next();
@@ -105,18 +110,22 @@ impl Ledger {
         let mut hits = Vec::new();
         for (id, shelf) in &self.shelves {
             let Some(hearer) = shelf.hearer(node) else { continue };
-            let hit: Vec<&Merged> = hearer.told().iter().filter(|merged| is_hit(id, merged)).collect();
+            let hit: Vec<&Merged> = hearer.each_told().filter(|merged| is_hit(id, merged)).collect();
+            if hit.is_empty() {
+                continue;
+            }
             // An engine that has two in one line names one of them.
+            let places: BTreeSet<&Place> = hit.iter().map(|hit| &hit.place).collect();
+            let lines: BTreeSet<i64> = hit.iter().filter_map(|hit| hit.line()).collect();
             let beside = |merged: &&Merged| {
-                hit.iter().any(|hit| {
-                    hit.place == merged.place || hit.line().is_some() && hit.line() == merged.line()
-                })
+                places.contains(&merged.place) || merged.line().is_some_and(|line| lines.contains(&line))
             };
-            let places = hearer.told().iter().filter(beside).map(|merged| &merged.place);
-            hits.extend(places.map(|place| {
+            let places: Vec<&Place> = hearer.each_told().filter(beside).map(|merged| &merged.place).collect();
+            let mut owned = shelf.owned(node, &places);
+            hits.extend(places.into_iter().map(|place| {
                 // The engine may already stop on the terms that it is just being told.
                 let judge = if hearer.is_judged_by_the_hub(place) { Judge::Hub } else { Judge::Engine };
-                Hit { judge, owners: shelf.owned(node, place) }
+                Hit { judge, owners: owned.remove(place).unwrap_or_default() }
             }));
         }
         hits
@@ -143,15 +152,17 @@ impl Ledger {
 }
 
 impl Shelf {
-    fn owned(&self, node: NodeId, place: &Place) -> Vec<Owned> {
-        let mut owned = Vec::new();
+    /// Each owner's part of the breakpoints at these places.
+    fn owned<'a>(&'a self, node: NodeId, places: &[&'a Place]) -> BTreeMap<&'a Place, Vec<Owned>> {
+        let mut owned: BTreeMap<&Place, Vec<Owned>> =
+            places.iter().map(|place| (*place, Vec::new())).collect();
         for (owner, list) in &self.wants {
-            let here = list.iter().filter(|wanted| wanted.spec.place == *place && wanted.is_for(node));
-            owned.extend(here.map(|wanted| Owned {
-                owner: *owner,
-                number: wanted.number,
-                terms: wanted.spec.terms.clone(),
-            }));
+            for wanted in list.iter().filter(|wanted| wanted.is_for(node)) {
+                if let Some(here) = owned.get_mut(&wanted.spec.place) {
+                    let terms = wanted.spec.terms.clone();
+                    here.push(Owned { owner: *owner, number: wanted.number, terms });
+                }
+            }
         }
         owned
     }

@@ -1,10 +1,9 @@
-//! The breakpoints that the engine is told: everybody's as one list, and what it answered to each.
+//! A breakpoint as an owner wants it, as an engine is told it, and what the engine answered.
 //!
-//! Two owners on the same terms are one breakpoint. What becomes of terms that differ depends on the kind: [`Differing`].
+//! How the lists of all owners become one is in `union`.
 
 use breakroom_dap::json::{Json, removal};
 use breakroom_dap::{Edit, With, names};
-use breakroom_habits::Term;
 use bytes::Bytes;
 
 use super::pending::rejection;
@@ -31,7 +30,7 @@ impl Wanted {
     }
 }
 
-/// Everybody's lists, in the order in which the owners came.
+/// The lists of all owners, in the order in which the owners came.
 pub(crate) type Wants = Vec<(ClientId, Vec<Wanted>)>;
 
 /// What becomes of a place where the terms of its owners differ.
@@ -72,107 +71,10 @@ pub(crate) struct Answer {
     pub message: Option<String>,
 }
 
-/// Everybody's breakpoints as one list for one engine. `told` is what it knows: hits that the hub has begun to count
-/// there it goes on counting, because an engine would begin anew. `judged` are the terms that it is never told.
-pub(crate) fn union(
-    wants: &Wants,
-    node: NodeId,
-    differing: Differing,
-    judged: &[Term],
-    told: &[Merged],
-) -> Vec<Merged> {
-    let counted =
-        |place: &Place| told.iter().any(|merged| merged.place == *place && merged.judge == Judge::Hub);
-    let each = wants.iter().flat_map(|(owner, list)| list.iter().map(move |wanted| (*owner, wanted)));
-    let mut union: Vec<Draft> = Vec::new();
-    for (owner, Wanted { spec, hits, .. }) in each.filter(|(_, wanted)| wanted.is_for(node)) {
-        match union.iter_mut().find(|known| known.merged.place == spec.place) {
-            Some(known) if known.first.terms != spec.terms && differing == Differing::HubJudges => {
-                known.is_judged_by_the_hub();
-            }
-            Some(_) => {}
-            None => {
-                let merged = Merged {
-                    place: spec.place.clone(),
-                    raw: spec.raw.clone(),
-                    judge: Judge::Engine,
-                    answer: None,
-                };
-                let mut new = Draft { merged, first: spec, owner };
-                if spec.terms.has_any(judged)
-                    || spec.terms.hits.is_some() && *hits > 0 && counted(&spec.place)
-                {
-                    new.is_judged_by_the_hub();
-                }
-                union.push(new);
-            }
-        }
-    }
-    if differing == Differing::HubJudges {
-        let met = |at: usize| (0..union.len()).any(|other| union[at].meets(&union[other], told));
-        let met: Vec<bool> = (0..union.len()).map(met).collect();
-        let met = union.iter_mut().zip(met).filter(|(_, met)| *met);
-        met.for_each(|(known, _)| known.is_judged_by_the_hub());
-    }
-    union.into_iter().map(|known| known.merged).collect()
-}
-
-/// One breakpoint of the engine in the making, with the first who wanted it.
-struct Draft<'a> {
-    merged: Merged,
-    first: &'a Spec,
-    owner: ClientId,
-}
-
-impl Draft<'_> {
-    fn is_judged_by_the_hub(&mut self) {
-        self.merged.raw = self.first.plain();
-        self.merged.judge = Judge::Hub;
-    }
-
-    /// Whether the engine puts it into the line of another owner's breakpoint on other terms. It may keep only one of them,
-    /// and then nobody but the hub can tell the owners apart. Places within a line engines tell apart themselves.
-    fn meets(&self, other: &Draft, told: &[Merged]) -> bool {
-        let stands = |it: &Draft| match it.merged.place {
-            Place::Line { column: None, .. } => {
-                told.iter().find(|known| known.place == it.merged.place).and_then(Merged::line)
-            }
-            Place::Line { .. } | Place::Named(_) => None,
-        };
-        self.owner != other.owner
-            && self.first.terms != other.first.terms
-            && stands(self).is_some_and(|line| stands(other) == Some(line))
-    }
-}
-
-/// Whether two lists say the same to the engine, in whatever order.
-pub(crate) fn same(one: &[Merged], other: &[Merged]) -> bool {
-    let in_order = |list: &[Merged]| {
-        let mut pairs: Vec<_> =
-            list.iter().map(|merged| (merged.place.clone(), merged.raw.clone())).collect();
-        pairs.sort();
-        pairs
-    };
-    one.len() == other.len() && in_order(one) == in_order(other)
-}
-
-/// Answers belong to what was told by their order; an engine that answers short is understood by the lines it names.
-pub(crate) fn match_answers(mut told: Vec<Merged>, elements: &[Json]) -> Vec<Merged> {
-    let whole = told.len() == elements.len();
-    for (at, merged) in told.iter_mut().enumerate() {
-        let by_line = || match merged.place {
-            Place::Line { line, .. } => elements.iter().find(|element| element.i64("line") == Some(line)),
-            Place::Named(_) => None,
-        };
-        let element = if whole { elements.get(at) } else { by_line() };
-        merged.answer = element.and_then(|element| Answer::of(*element));
-    }
-    told
-}
-
 impl Merged {
-    pub fn says_the_same_as(&self, other: &Merged) -> bool {
-        self.place == other.place && self.raw == other.raw
+    /// A breakpoint as its first owner wants it.
+    pub fn of(spec: &Spec) -> Merged {
+        Merged { place: spec.place.clone(), raw: spec.raw.clone(), judge: Judge::Engine, answer: None }
     }
 
     /// Where it was asked for, or where the engine moved it.

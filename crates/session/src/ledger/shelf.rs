@@ -15,8 +15,9 @@ use breakroom_habits::Term;
 use bytes::Bytes;
 
 use super::hearer::{By, Hearer, Hearing, Revision};
-use super::merged::{Differing, Merged, Wanted, Wants, same, union};
+use super::merged::{Differing, Wanted, Wants};
 use super::spec::{Place, Spec};
+use super::union::Union;
 use super::{Judged, Outcome, Patience, ShelfId};
 use crate::ids::{Asker, ClientId, NodeId, Time};
 use answers::list;
@@ -30,14 +31,38 @@ pub(crate) struct Shelf {
     judged: Judged,
     /// The path under which the source was first named, and how.
     spelling: Option<(String, Bytes)>,
-    /// The last list of a client as it came; what a sole owner sends is told in its own words.
-    last: Option<Message>,
+    /// The last list of a client; what a sole owner sends is told in its own words.
+    last: Option<Last>,
     revision: Revision,
     /// What the owners wanted when an engine last agreed, and when that was; a list that is refused is undone.
     agreed: (Revision, Wants),
     /// The engines that are told, in the order in which they came.
     hearers: BTreeMap<NodeId, Hearer>,
     waiters: Vec<Waiter>,
+}
+
+/// A list as it came, with the text of each breakpoint in it.
+#[derive(Debug, Clone)]
+struct Last {
+    message: Message,
+    breakpoints: Vec<Bytes>,
+}
+
+impl Last {
+    fn new(message: Message, specs: &[Spec]) -> Self {
+        Last { message, breakpoints: specs.iter().map(|spec| spec.raw.clone()).collect() }
+    }
+
+    /// The union in the words of the last client, which are its own if it says the same.
+    fn request(&self, union: &Union) -> Request {
+        let own = self.breakpoints.iter();
+        let same = own.len() == union.len() && own.zip(union.iter()).all(|(own, merged)| *own == merged.raw);
+        let of = self.message.clone();
+        match same {
+            true => Request::AsItCame(of),
+            false => Request::Instead { of, breakpoints: list(union.iter().map(|merged| &merged.raw)) },
+        }
+    }
 }
 
 /// Which engines a breakpoint means something to.
@@ -108,12 +133,13 @@ impl Shelf {
     ) -> Outcome {
         let message = self.in_one_spelling(message);
         let modified = message.payload().is_some_and(|arguments| arguments.flag("sourceModified"));
-        self.want(asker.client, specs(&message), last_number, home);
-        self.last = Some(message);
+        let specs = specs(&message);
+        self.last = Some(Last::new(message, &specs));
+        self.want(asker.client, specs, last_number, home);
         self.revision.0 += 1;
         let list = self.own(asker.client).to_vec();
-        let asked_again = |place: &Place| list.iter().any(|wanted| wanted.spec.place == *place);
-        self.hearers.values_mut().for_each(|hearer| hearer.forgive(asked_again));
+        let asked = || list.iter().map(|wanted| &wanted.spec.place);
+        self.hearers.values_mut().for_each(|hearer| hearer.forgive(asked()));
         let (mut owed, mut told) = (Vec::new(), Vec::new());
         for node in self.nodes() {
             match self.hearers.get(&node) {
@@ -152,9 +178,9 @@ impl Shelf {
         self.hearers.keys().copied().collect()
     }
 
-    fn union(&self, node: NodeId, hearer: &Hearer) -> Vec<Merged> {
+    fn union(&self, node: NodeId, hearer: &Hearer) -> Union {
         let judged = self.judged.get(&node).map(Vec::as_slice).unwrap_or_default();
-        let whole = union(&self.wants, node, self.differing, judged, hearer.told());
+        let whole = Union::of(&self.wants, node, self.differing, judged, hearer.told());
         // A sole engine's refusal is its owner's failure, and what is left after that is told as a whole.
         if self.hearers.len() > 1 { hearer.bearable(whole) } else { whole }
     }
@@ -168,7 +194,7 @@ impl Shelf {
         let at_home = |wanted: &Wanted| wanted.home == Some(node);
         self.audience == Audience::All
             || self.hearers.len() == 1
-            || !hearer.told().is_empty()
+            || hearer.each_told().next().is_some()
             || self.wants.iter().flat_map(|(_, list)| list).any(at_home)
     }
 
@@ -183,21 +209,10 @@ impl Shelf {
     fn tell(&mut self, node: NodeId) -> Option<(NodeId, Request)> {
         self.hearers.get_mut(&node)?.starts_over();
         let union = self.union(node, self.hearers.get(&node)?);
-        let request = self.request(self.last.clone()?, &union);
+        let request = self.last.as_ref()?.request(&union);
         let (wants, revision) = (self.wants.clone(), self.revision);
         self.hearers.get_mut(&node)?.begin(union, wants, revision);
         Some((node, request))
-    }
-
-    /// The union in the words of the last client, which are its own if it says the same.
-    fn request(&self, last: Message, union: &[Merged]) -> Request {
-        let own = specs(&last);
-        let same =
-            own.len() == union.len() && own.iter().zip(union).all(|(own, merged)| own.raw == merged.raw);
-        match same {
-            true => Request::AsItCame(last),
-            false => Request::Instead { of: last, breakpoints: list(union.iter().map(|merged| &merged.raw)) },
-        }
     }
 
     /// An engine is told this shelf from now on. What it must be told first, if anything.
@@ -291,14 +306,10 @@ impl Shelf {
                 (Verdict::Agreed | Verdict::Refused(_), false) => {}
             }
         }
-        let waiters = &self.waiters;
         // What is asked for again is told again.
-        let asked = |place: &Place| {
-            let later = waiters.iter().filter(|waiter| waiter.owed.contains(&node));
-            later.flat_map(|waiter| &waiter.list).any(|wanted| wanted.spec.place == *place)
-        };
         if let Some(hearer) = self.hearers.get_mut(&node) {
-            hearer.forgive(asked);
+            let later = self.waiters.iter().filter(|waiter| waiter.owed.contains(&node));
+            hearer.forgive(later.flat_map(|waiter| &waiter.list).map(|wanted| &wanted.spec.place));
         }
     }
 
@@ -343,7 +354,8 @@ impl Shelf {
             let asked = self.waiters.iter().any(|waiter| waiter.owed.contains(&node));
             let union = self.union(node, hearer);
             // What was just said is not said again, whatever the engine made of it.
-            let changed = !same(hearer.told(), &union) && !hearer.has_declined(&union);
+            let told = hearer.told().map_or(union.is_empty(), |told| told.says_the_same_as(&union));
+            let changed = !told && !hearer.has_declined(&union);
             if asked || changed || hearer.has_misunderstood() {
                 next.extend(self.tell(node));
             }
@@ -406,7 +418,7 @@ impl Shelf {
                 self.show_place(&place);
                 Changed::AsItSays(owners)
             }
-            false => Changed::Merged(self.news()),
+            false => Changed::Merged(self.news_of(&place)),
         }
     }
 

@@ -9,7 +9,7 @@ use breakroom_dap::{Edit, Json, Message};
 use breakroom_habits::{BareHits, Term};
 use smallvec::SmallVec;
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Terms {
     pub condition: Option<String>,
     pub hits: Option<String>,

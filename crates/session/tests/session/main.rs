@@ -26,6 +26,7 @@ mod judged_together;
 mod judging;
 mod late_engines;
 mod ledger;
+mod many_breakpoints;
 mod orders;
 mod panics;
 mod passing;

@@ -2,7 +2,7 @@
 
 use breakroom_dap::Message;
 
-use super::{Request, Shelf, specs};
+use super::{Last, Request, Shelf, specs};
 use crate::ids::{ClientId, NodeId};
 use crate::ledger::merged::Wanted;
 
@@ -10,11 +10,12 @@ impl Shelf {
     /// Wants something of one engine without telling it: the next telling has it in it. What is wanted of others stays.
     pub fn want_quietly(&mut self, owner: ClientId, home: NodeId, message: Message, last_number: &mut i64) {
         let others = self.take_quietly(owner, |wanted| wanted.home != Some(home));
-        self.want(owner, specs(&message), last_number, |_, _| Some(home));
+        let specs = specs(&message);
+        self.last.get_or_insert_with(|| Last::new(message, &specs));
+        self.want(owner, specs, last_number, |_, _| Some(home));
         if let Some((_, list)) = self.wants.iter_mut().find(|(client, _)| *client == owner) {
             list.extend(others);
         }
-        self.last.get_or_insert(message);
         self.revision.0 += 1;
     }
 

@@ -1,5 +1,7 @@
 //! What the owners of a shelf want, in whose words, and what becomes of a wish that no engine will have.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use breakroom_dap::{Edit, Message};
 use smallvec::SmallVec;
 
@@ -45,10 +47,14 @@ impl Shelf {
         home: impl Fn(&Place, Option<NodeId>) -> Option<NodeId>,
     ) {
         let at = self.wants.iter().position(|(client, _)| *client == owner);
-        let mut before = at.map(|at| std::mem::take(&mut self.wants[at].1)).unwrap_or_default();
+        let list = at.map(|at| std::mem::take(&mut self.wants[at].1)).unwrap_or_default();
+        // A place may be listed twice; the first of the new list is the first of the old one.
+        let mut before: BTreeMap<Place, VecDeque<Wanted>> = BTreeMap::new();
+        for wanted in list {
+            before.entry(wanted.spec.place.clone()).or_default().push_back(wanted);
+        }
         let mut wanted = |spec: Spec| {
-            let kept = before.iter().position(|wanted| wanted.spec.place == spec.place);
-            let kept = kept.map(|at| before.swap_remove(at));
+            let kept = before.get_mut(&spec.place).and_then(VecDeque::pop_front);
             let home = home(&spec.place, kept.as_ref().and_then(|kept| kept.home));
             match kept {
                 // Other terms are another wish, which nothing has met yet.
@@ -84,11 +90,11 @@ impl Shelf {
         if let Some((_, list)) = self.wants.iter_mut().find(|(client, _)| *client == owner) {
             *list = before.unwrap_or_default();
         }
-        let wants = &self.wants;
-        let unwanted = |place: &Place| {
-            !wants.iter().flat_map(|(_, list)| list).any(|wanted| wanted.spec.place == *place)
-        };
-        self.hearers.values_mut().for_each(|hearer: &mut Hearer| hearer.forgive(unwanted));
+        if self.hearers.values().any(Hearer::has_refused_any) {
+            let wants = self.wants.iter().flat_map(|(_, list)| list);
+            let wanted = wants.map(|wanted| &wanted.spec.place).collect();
+            self.hearers.values_mut().for_each(|hearer| hearer.forgive_unwanted(&wanted));
+        }
     }
 
     pub(super) fn own(&self, client: ClientId) -> &[Wanted] {
