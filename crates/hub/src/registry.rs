@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use breakroom_session::NodeDescription;
+use breakroom_wire::visible;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
@@ -299,7 +300,7 @@ pub(crate) fn pick<'a>(all: &'a [Summary], wanted: Option<&str>) -> Result<&'a S
 }
 
 fn listing<'a>(some: impl Iterator<Item = &'a Summary>) -> String {
-    some.map(|summary| format!("\n  {}  {}  {}", summary.id, summary.state, summary.name)).collect()
+    some.map(|summary| format!("\n  {}  {}  {}", summary.id, summary.state, visible(&summary.name))).collect()
 }
 
 fn random_id() -> SessionId {

@@ -79,6 +79,8 @@ pub enum Reach {
 pub struct Session {
     pub(crate) setup: Setup,
     pub(crate) clients: BTreeMap<ClientId, Client>,
+    /// Whether any client ever had access.
+    pub(crate) is_admitted: bool,
     pub(crate) nodes: BTreeMap<NodeId, Node>,
     /// The node that was launched; the last one if an engine was replaced.
     pub(crate) root: Option<NodeId>,
@@ -148,6 +150,7 @@ impl Session {
             promised: setup.base_capabilities.clone(),
             setup,
             clients: BTreeMap::new(),
+            is_admitted: false,
             nodes: BTreeMap::new(),
             root: None,
             active: None,
@@ -197,6 +200,7 @@ impl Session {
         self.now = now;
         match input {
             Input::ClientJoined { client, access } => {
+                self.is_admitted |= access.is_granted();
                 self.clients.insert(client, Client::new(access));
             }
             Input::Client { client, message } => self.on_client(client, message),
@@ -263,8 +267,21 @@ impl Session {
         self.clients.get(&client).is_some_and(Client::is_leaving)
     }
 
-    /// Whether a client has so much to read that it is not listened to until it has.
+    /// Whether a client may act: it is the same user's or has shown the token.
+    pub fn has_access(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_some_and(|client| client.access.is_granted())
+    }
+
+    /// Whether the session is anything to list or remember: a client with access is or was in it.
+    pub fn is_admitted(&self) -> bool {
+        self.is_admitted
+    }
+
+    /// Whether a client has so much to read, or to be answered by the hub, that it is not listened to until it has.
     pub fn is_behind(&self, client: ClientId) -> bool {
+        if self.asks_much(client) {
+            return true;
+        }
         let behind = if self.clients.len() > 1 { Client::is_behind } else { Client::is_far_behind };
         self.clients.get(&client).is_some_and(behind)
     }
