@@ -77,7 +77,10 @@ pub fn run(options: Options) -> Result<(), DoorError> {
             let Passable { input, output, relayed } = passable(input, output)
                 .map_err(|source| io_error("stdin or stdout cannot be used", source))?;
             let served = serve_in(&options, input, output, PeerAccess::SameUser, Process::ItsOwn, || ());
-            relayed.finish();
+            // A hub that does not answer still has the other end of what is relayed, so that would not end.
+            if !matches!(served, Err(DoorError::Link(LinkError::Silent(_)))) {
+                relayed.finish();
+            }
             served
         }
         Place::Listen(address) => listen::tcp(&options, address),
