@@ -276,9 +276,9 @@ impl Driver {
     fn hears_engines(&self) -> bool {
         // One and the same: a client that reads nothing may have little in line, and one that reads much.
         let takes_more = |client: &ClientIo| client.keeps_up() && self.session.takes_more(client.id());
-        match self.clients.is_empty() {
-            true => self.session.wants_engine(),
-            false => self.clients.iter().any(takes_more),
+        match self.clients.iter().any(|client| self.session.has_access(client.id())) {
+            false => self.session.wants_engine(),
+            true => self.clients.iter().any(takes_more),
         }
     }
 

@@ -253,13 +253,18 @@ impl Session {
 
     /// Whether the engine should be read. Not while every client is behind: then nothing is lost and nothing grows.
     pub fn wants_engine(&self) -> bool {
-        self.clients.is_empty()
-            || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
+        let mut known = self.clients.values().filter(|client| client.access.is_granted()).peekable();
+        known.peek().is_none() || known.any(Client::takes_more)
     }
 
     /// Whether a client can be told more without being behind. One that is gone, or goes, keeps nobody waiting.
     pub fn takes_more(&self, client: ClientId) -> bool {
-        self.clients.get(&client).is_none_or(|client| client.is_leaving() || !client.is_behind())
+        self.clients.get(&client).is_none_or(Client::takes_more)
+    }
+
+    /// Whether several clients have access. One without it must not change what the others are sent.
+    pub(crate) fn is_in_company(&self) -> bool {
+        self.clients.values().filter(|client| client.access.is_granted()).count() > 1
     }
 
     /// Whether a client hears nothing more but what waits for it already.
@@ -282,7 +287,7 @@ impl Session {
         if self.asks_much(client) {
             return true;
         }
-        let behind = if self.clients.len() > 1 { Client::is_behind } else { Client::is_far_behind };
+        let behind = if self.is_in_company() { Client::is_behind } else { Client::is_far_behind };
         self.clients.get(&client).is_some_and(behind)
     }
 
