@@ -203,7 +203,10 @@ fn harmless(text: &str) -> String {
     let mut shown = String::new();
     let mut left = SHOWN_UNDONE;
     for letter in text.chars() {
-        let letter = visible(letter.encode_utf8(&mut [0; 4])).into_owned();
+        let letter = match letter.is_control() {
+            true => letter.escape_debug().to_string(),
+            false => visible(letter.encode_utf8(&mut [0; 4])).into_owned(),
+        };
         match left.checked_sub(letter.chars().count()) {
             Some(rest) => left = rest,
             None => return format!("{shown}…"),
