@@ -11,6 +11,7 @@ use serde_json::Value;
 /// Which crates of ours a crate may depend on. A door is any crate in `crates/doors`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-wire", &[]),
+    ("breakroom-admission", &[]),
     ("breakroom-dap", &[]),
     ("breakroom-habits", &[]),
     ("breakroom-ports", &[]),
@@ -19,10 +20,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-launch", &["breakroom-engines"]),
     (
         "breakroom-hub",
-        &["breakroom-wire", "breakroom-dap", "breakroom-session", "breakroom-engines", "breakroom-launch"],
+        &[
+            "breakroom-wire",
+            "breakroom-admission",
+            "breakroom-dap",
+            "breakroom-session",
+            "breakroom-engines",
+            "breakroom-launch",
+        ],
     ),
     ("breakroom-client", &["breakroom-wire"]),
-    ("a door", &["breakroom-hub", "breakroom-client", "breakroom-wire", "breakroom-dap"]),
+    (
+        "a door",
+        &["breakroom-hub", "breakroom-admission", "breakroom-client", "breakroom-wire", "breakroom-dap"],
+    ),
     ("breakroom-adapter", &["breakroom-wire"]),
     ("breakroom-ez", &[]),
     ("breakroom-ez-adapter", &["breakroom-adapter", "breakroom-ez"]),

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use breakroom_client::{Client, Happening, Request};
 use breakroom_door_dap::{Hub, Session};
 use breakroom_engines::{Catalog, Context, Entry};
+use breakroom_wire::visible;
 use serde_json::{Value, json};
 
 use crate::cli::this_program;
@@ -97,7 +98,7 @@ impl Tour {
                 }
                 "stopped" => self.place(&event.body)?,
                 "breakroom/activity" => {
-                    println!("{} {}", text(&event.body["client"]), text(&event.body["deed"]));
+                    println!("{} {}", visible(&text(&event.body["client"])), text(&event.body["deed"]));
                 }
                 "output" => show(&event.body)?,
                 _ => {}

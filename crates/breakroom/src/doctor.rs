@@ -8,6 +8,8 @@ use anyhow::Result;
 use breakroom_engines::{Catalog, CatalogError, Context, EditorFolder, Entry, Outdated};
 use serde_json::{Value, json};
 
+use breakroom_wire::{visible, visible_lines};
+
 use crate::printing::print;
 
 pub fn doctor(as_json: bool) -> Result<ExitCode> {
@@ -88,11 +90,13 @@ impl Finding<'_> {
     }
 
     fn lines(&self) -> String {
-        let name = &self.entry.name;
-        let languages = format!("  ({})", self.entry.languages.join(", "));
+        // A project's catalog may call its debuggers anything.
+        let name = &visible(&self.entry.name);
+        let languages = format!("  ({})", visible(&self.entry.languages.join(", ")));
         match &self.outcome {
             Outcome::Found { path, version } => {
                 let version = version.as_deref().unwrap_or("version unknown");
+                let (version, path) = (visible(version), visible(path));
                 format!("{} {name:<14} {version:<12} {path}{languages}\n", mark("ok", "32"))
             }
             Outcome::Missing { install: Some(install), outdated, .. } => {
@@ -101,9 +105,11 @@ impl Finding<'_> {
                     true => "   install it by hand:".to_owned(),
                     false => format!("   install it with: breakroom doctor --fix {name}\n   or by hand:"),
                 };
+                let (problem, install) = (visible(&problem), visible_lines(install));
                 format!("{} {name:<14} {problem}{languages}\n{ways} {install}\n", mark("--", "33"))
             }
             Outcome::Missing { reason, install: None, .. } => {
+                let reason = visible_lines(reason);
                 format!("{} {name:<14} {reason}{languages}\n", mark("--", "33"))
             }
         }

@@ -47,7 +47,7 @@ pub fn offer(error: &CatalogError, catalog: &Catalog, context: &Context) -> Resu
         return Ok(false);
     };
     let steps = entry.steps(context, Installed::Anywhere)?;
-    eprintln!("{error}\n");
+    eprintln!("{}\n", breakroom_wire::visible_lines(&error.to_string()));
     describe(entry, &steps);
     if !agreed(&entry.name)? {
         // What is missing was said, and how to get it.

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use breakroom_hub::{Entry, Follow, Note, Page, Role, read_journal};
+use breakroom_wire::visible;
 use serde::Serialize;
 use serde_json::json;
 
@@ -85,7 +86,8 @@ fn lines(out: &mut impl Write, note: &Note, style: Style) -> io::Result<()> {
     let (tone, label, text) = told(&note.entry);
     let time = time::time(note.time);
     for line in text.lines() {
-        let line = format!("{label}{}", visible(line));
+        // A name, or what a program printed, must not steer the terminal that the log is read on.
+        let line = visible(&format!("{label}{line}")).into_owned();
         match style {
             Style::Colour => writeln!(out, "\x1b[2m{time}\x1b[0m  {}", painted(tone, &line))?,
             Style::Plain | Style::Json => writeln!(out, "{time}  {line}")?,
@@ -101,15 +103,6 @@ fn painted(tone: Tone, line: &str) -> String {
         Tone::Important => format!("\x1b[1m{line}\x1b[0m"),
         Tone::Alarm => format!("\x1b[31m{line}\x1b[0m"),
     }
-}
-
-/// What a program printed must not steer the terminal that its log is read on.
-fn visible(line: &str) -> String {
-    let shown = |letter: char| match letter.is_control() && letter != '\t' {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
-    };
-    line.chars().map(shown).collect()
 }
 
 /// A label that every line of a text gets, and the text. Only what was printed has several lines.

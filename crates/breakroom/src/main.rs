@@ -31,7 +31,8 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             // Where nobody hears it, the code says it.
-            let _ = writeln!(std::io::stderr(), "breakroom: {}", sentence(&error));
+            let sentence = sentence(&error);
+            let _ = writeln!(std::io::stderr(), "breakroom: {}", breakroom_wire::visible_lines(&sentence));
             ExitCode::FAILURE
         }
     }

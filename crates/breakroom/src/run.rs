@@ -20,6 +20,7 @@ use breakroom_door_terminal::{
 };
 use breakroom_engines::Context;
 use breakroom_hub::{Follow, Summary, read_journal};
+use breakroom_wire::visible;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -204,7 +205,7 @@ fn harmless(text: &str) -> String {
     for letter in text.chars() {
         let letter = match letter.is_control() {
             true => letter.escape_debug().to_string(),
-            false => letter.to_string(),
+            false => visible(letter.encode_utf8(&mut [0; 4])).into_owned(),
         };
         match left.checked_sub(letter.chars().count()) {
             Some(rest) => left = rest,

@@ -1,5 +1,6 @@
 //! `breakroom serve`: the daemon itself.
 
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
@@ -18,11 +19,16 @@ pub fn serve(idle_exit: Duration, inherited: bool) -> Result<ExitCode> {
     }
     std::env::set_current_dir("/").context("cannot go to /")?;
     let listener = match inherited {
-        true => Some(UnixListener::from(
-            std::io::stdin().as_fd().try_clone_to_owned().context("stdin is not the listening socket")?,
-        )),
+        true => Some(inherited_listener().context("stdin is not the listening socket")?),
         false => None,
     };
     Daemon::new(listener, this_program()?)?.run(IdleExit(idle_exit))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The socket that came as stdin, which would stay open for as long as the process lives.
+fn inherited_listener() -> std::io::Result<UnixListener> {
+    let listener = std::io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    Ok(listener.into())
 }

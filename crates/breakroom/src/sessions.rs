@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use breakroom_hub::{NodeSummary, Summary, Which};
+use breakroom_wire::visible;
 
 use crate::printing::print;
 
@@ -61,7 +62,9 @@ fn with_tree(session: &Summary) -> String {
 
 pub fn end(which: Which, by: &str) -> Result<ExitCode> {
     let ended = breakroom_hub::end(which, by)?;
-    let line = |Summary { id, name, .. }: &Summary| format!("ended {id}  {}\n", or_else(name, "-"));
+    let line = |Summary { id, name, .. }: &Summary| {
+        visible(&format!("ended {id}  {}", or_else(name, "-"))).into_owned() + "\n"
+    };
     print(&ended.iter().map(line).collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -80,7 +83,7 @@ fn line(summary: &Summary) -> String {
     let clients = or_else(&people(clients, observers).join(", "), "nobody");
     let children = if *nodes > 1 { format!(", {nodes} nodes") } else { String::new() };
     let held = version.as_ref().map(|version| format!("  held by breakroom {version}")).unwrap_or_default();
-    format!("{id}  {state:<9} {engine:<10} {name}  ({clients}{children}){held}")
+    visible(&format!("{id}  {state:<9} {engine:<10} {name}  ({clients}{children}){held}")).into_owned()
 }
 
 /// Each with its role, if that is not the usual one. Of two with one name it does not matter which of them it is.
@@ -108,7 +111,7 @@ fn tree(nodes: &[NodeSummary]) -> Vec<String> {
         if rows.len() == nodes.len() {
             break;
         }
-        rows.push((format!("{}{}", "  ".repeat(depth), or_else(&node.name, "-")), node));
+        rows.push((format!("{}{}", "  ".repeat(depth), visible(&or_else(&node.name, "-"))), node));
         let children = nodes.iter().rev().filter(|child| child.parent == Some(node.id));
         waiting.extend(children.map(|child| (depth + 1, child)));
     }
@@ -117,7 +120,7 @@ fn tree(nodes: &[NodeSummary]) -> Vec<String> {
     let names = width(&mut rows.iter().map(|(name, _)| &**name));
     let engines = width(&mut rows.iter().map(|(_, node)| &*node.engine));
     let row = |(name, node): &(String, &NodeSummary)| {
-        format!("{name:<names$}  {:<engines$}  {}", node.engine, node.state)
+        visible(&format!("{name:<names$}  {:<engines$}  {}", node.engine, node.state)).into_owned()
     };
     rows.iter().map(row).collect()
 }

@@ -276,3 +276,29 @@ fn looking_for_debuggers_runs_nothing_of_the_folder_one_is_in() {
     }
     shop.desk.leave(Hub::Private);
 }
+
+#[test]
+fn looking_for_debuggers_passes_over_relative_folders_of_path() {
+    let shop = Shop::new(MAKES);
+    let work = shop.desk.sandbox.work();
+    std::fs::create_dir(work.join("bin")).unwrap();
+    let marks = "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran\"\nexit 1\n";
+    for program in ["python3", "python", "node", "ruby", "gdb", "lldb-dap", "java", "dlv"] {
+        write_program(&work.join(program), marks);
+        write_program(&work.join("bin").join(program), marks);
+    }
+    std::fs::write(work.join("program.py"), "print(1)\n").unwrap();
+    let usual = std::env::var("PATH").unwrap();
+    for path in
+        [format!(":{usual}"), format!("{usual}:"), format!("/nowhere::.:{usual}"), format!("bin:{usual}")]
+    {
+        for arguments in [&["doctor"][..], &["doctor", "--json"], &["doctor", "--fix", "debugpy"]] {
+            let output = shop.command(arguments).env("PATH", &path).current_dir(&work).output().unwrap();
+            let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(!shown.contains(work.to_str().unwrap()), "{path}: {shown}");
+        }
+        let ran = [work.join("ran"), work.join("bin/ran")].into_iter().find(|mark| mark.exists());
+        assert_eq!(ran, None, "{path}");
+    }
+    shop.desk.leave(Hub::Private);
+}

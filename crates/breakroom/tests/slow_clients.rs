@@ -13,6 +13,7 @@ mod support {
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use breakroom_testkit::frames::{FrameReader, write_message};
 use breakroom_testkit::wait;
@@ -23,6 +24,9 @@ use support::rig::{LONG, Raw, Rig, message, peak, text};
 
 /// What a client that reads nothing may cost, all in all.
 const COST: u64 = 4 << 20;
+/// What a client that is alone may cost if it asks and reads no answers: the limit for one that asks much before it reads,
+/// with what an allocator cannot use.
+const ANSWERS: u64 = 64 << 20;
 const LINES: u64 = 30_000;
 /// Of each the hub keeps all for whoever has not read it yet, so that it misses nothing however slowly a machine reads.
 const PORTIONS: u64 = 60;
@@ -217,4 +221,72 @@ fn a_goodbye_is_heard_although_its_sender_has_gone_before_it_was_read() {
         drop(listening);
         rig.only_the_daemon_is_left();
     }
+}
+
+/// Each question is answered by a thread of the hub, so the answers come later than what is read.
+#[test]
+fn unread_answers_of_the_hub_cost_little() {
+    let rig = Rig::new();
+    let mut sessions: Vec<Raw> = (0..8).map(|_| rig.raw()).collect();
+    for session in &mut sessions {
+        session.begin(rig.fake(&[]));
+    }
+    let hub = rig.daemon();
+    let before = peak(hub);
+    let mut asking = rig.sandbox.command(["dap"]);
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let mut door = asking
+        .stdin(Stdio::from(OwnedFd::from(theirs.try_clone().unwrap())))
+        .stdout(Stdio::from(OwnedFd::from(theirs)))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(asking);
+    const QUESTIONS: i64 = 30_000;
+    let mut input = ours.try_clone().unwrap();
+    // The hub stops to read when enough waits, so these are written while the answers are read below.
+    let asks = std::thread::spawn(move || {
+        write_message(
+            &mut input,
+            message(1, "initialize", json!({"adapterID": "fake"})).to_string().as_bytes(),
+        )
+        .unwrap();
+        for seq in 2..QUESTIONS + 2 {
+            let question = message(seq, "breakroom/sessions", json!({})).to_string();
+            write_message(&mut input, question.as_bytes()).unwrap();
+        }
+    });
+    let full = || asks.is_finished() || stands_still(hub);
+    wait::until(LONG, || full().then_some(())).expect("the hub stops reading");
+    let cost = peak(hub).saturating_sub(before);
+    assert!(cost < ANSWERS, "{cost} bytes");
+    // And nothing of it is lost.
+    let mut output = ours.try_clone().unwrap();
+    let mut reader = FrameReader::new(OwnedFd::from(ours), Peer::Adapter);
+    let mut answered = 0;
+    while answered < QUESTIONS {
+        let Some(Frame::Message(body)) = reader.read().unwrap() else { panic!("{answered} answers came") };
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        let is_answer = body["command"] == "breakroom/sessions";
+        assert!(!is_answer || body["success"] == true, "{body}");
+        answered += i64::from(is_answer);
+    }
+    asks.join().unwrap();
+    let goodbye = message(QUESTIONS + 2, "disconnect", json!({})).to_string();
+    write_message(&mut output, goodbye.as_bytes()).unwrap();
+    while reader.read().unwrap().is_some() {}
+    assert!(wait::for_exit(&mut door, LONG).unwrap().success());
+}
+
+/// Whether the process has used no time of a processor for a while.
+fn stands_still(pid: i32) -> bool {
+    let used = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let fields: Vec<String> =
+            stat.rsplit_once(')').unwrap().1.split_whitespace().map(str::to_owned).collect();
+        (fields[11].clone(), fields[12].clone())
+    };
+    let before = used();
+    std::thread::sleep(Duration::from_millis(500));
+    used() == before
 }

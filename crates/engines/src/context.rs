@@ -43,7 +43,7 @@ impl Context {
 
     /// The folders in which programs are looked for.
     pub(crate) fn path(&self) -> Vec<PathBuf> {
-        path_folders(&self.cwd, &self.env).collect()
+        path_folders(&self.env).collect()
     }
 
     /// The launcher's environment without the variables that are ours, plus `extra` (a missing value unsets).
@@ -72,13 +72,17 @@ pub(crate) fn which(program: &str, cwd: &Path, env: &[(OsString, OsString)]) -> 
     if program.contains('/') {
         return Some(cwd.join(program)).filter(|path| is_executable(path));
     }
-    path_folders(cwd, env).map(|folder| folder.join(program)).find(|candidate| is_executable(candidate))
+    path_folders(env).map(|folder| folder.join(program)).find(|candidate| is_executable(candidate))
 }
 
-fn path_folders(cwd: &Path, env: &[(OsString, OsString)]) -> impl Iterator<Item = PathBuf> {
+/// An empty or relative part of PATH means the working folder or one below, which may be a project that is not trusted: a
+/// `python3` in it would be run by looking for debuggers. So these parts are left out.
+fn path_folders(env: &[(OsString, OsString)]) -> impl Iterator<Item = PathBuf> {
     let path = lookup(env, "PATH").unwrap_or(OsStr::new(DEFAULT_PATH));
-    // An empty part of PATH means the working folder; joining it yields just that.
-    path.as_bytes().split(|byte| *byte == b':').map(|folder| cwd.join(OsString::from_vec(folder.to_vec())))
+    let folders = path.as_bytes().split(|byte| *byte == b':');
+    folders
+        .map(|folder| PathBuf::from(OsString::from_vec(folder.to_vec())))
+        .filter(|folder| folder.is_absolute())
 }
 
 pub fn is_executable(path: &Path) -> bool {
@@ -120,15 +124,20 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_by_the_contexts_path_relative_to_its_folder() {
+    fn programs_are_found_in_absolute_folders_of_path_or_by_their_path() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("bin")).unwrap();
         program(&folder.path().join("bin/tool"), 0o755);
         program(&folder.path().join("here"), 0o755);
         program(&folder.path().join("bin/plain"), 0o644);
-        let context = context(folder.path(), &[("PATH", "/nowhere:bin:")]);
+        let path = format!("/nowhere:{}", folder.path().join("bin").display());
+        let with_path = |path: &str| context(folder.path(), &[("PATH", path)]);
+        for relative in ["bin", "", "/nowhere::.:./bin:"] {
+            assert_eq!(with_path(relative).which("tool"), None);
+            assert_eq!(with_path(relative).which("here"), None);
+        }
+        let context = with_path(&path);
         assert_eq!(context.which("tool"), Some(folder.path().join("bin/tool")));
-        assert_eq!(context.which("here"), Some(folder.path().join("here")));
         assert_eq!(context.which("./here"), Some(folder.path().join("./here")));
         assert_eq!(context.which("plain"), None);
         assert_eq!(context.which("bin"), None);

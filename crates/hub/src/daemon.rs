@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use breakroom_engines::{Context, SpareGuard};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, MissedTickBehavior, sleep_until, timeout, timeout_at};
 
 use crate::driver::Newcomer;
 use crate::hello::{
@@ -23,6 +23,7 @@ use crate::hello::{
 use crate::journal::Reader;
 use crate::link;
 use crate::passing;
+use crate::place::Place;
 use crate::registry::{Registry, Summary};
 use crate::supervise::News;
 use crate::worker::{Job, Workers};
@@ -36,6 +37,8 @@ const SHUTDOWN: Duration = Duration::from_secs(5);
 const GUARDS: Duration = Duration::from_millis(2200);
 /// As much of it those get who read a journal.
 const READERS: Duration = Duration::from_millis(100);
+/// How often the daemon looks whether its socket is still there.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long sessions may take to end when somebody waits for it.
 const END_PATIENCE: Duration = Duration::from_secs(15);
 
@@ -63,7 +66,7 @@ pub enum DaemonError {
 
 pub struct Daemon {
     listener: UnixListener,
-    socket: PathBuf,
+    place: Place,
     guard: PathBuf,
 }
 
@@ -76,7 +79,7 @@ impl Daemon {
             None => link::bind_under_lock()?,
         };
         listener.set_nonblocking(true)?;
-        Ok(Daemon { listener, socket, guard })
+        Ok(Daemon { listener, place: Place::new(socket), guard })
     }
 
     /// Serves until nobody needs it any more, or until it is told to go.
@@ -88,8 +91,8 @@ impl Daemon {
         served
     }
 
-    async fn serve(self, idle: IdleExit) -> Result<(), DaemonError> {
-        let listener = tokio::net::UnixListener::from_std(self.listener.try_clone()?)?;
+    async fn serve(mut self, idle: IdleExit) -> Result<(), DaemonError> {
+        let mut listener = tokio::net::UnixListener::from_std(self.listener.try_clone()?)?;
         let guards = Arc::new(SpareGuard::new(self.guard.clone()));
         // Whoever started this hub is about to need one.
         let mut spare_due = Some(Instant::now());
@@ -98,6 +101,8 @@ impl Daemon {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut idle_since = Instant::now();
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
@@ -110,6 +115,11 @@ impl Daemon {
                         tracing::warn!("a door could not be let in: {error}");
                         let _ = timeout(Duration::from_millis(100), registry.ended.notified()).await;
                     }
+                },
+                _ = look.tick() => match self.restore(&workers) {
+                    Ok(None) => {}
+                    Ok(Some(restored)) => listener = restored,
+                    Err(error) => tracing::warn!("the hub's socket cannot be made again: {error}"),
                 },
                 () = registry.ended.notified() => {
                     idle_since = Instant::now();
@@ -147,20 +157,31 @@ impl Daemon {
         Ok(())
     }
 
+    /// Makes the socket again if its file was removed.
+    fn restore(&mut self, workers: &Arc<Workers>) -> io::Result<Option<tokio::net::UnixListener>> {
+        let Some(restored) = self.place.restore()? else { return Ok(None) };
+        // Callers that came before the file was removed.
+        while let Ok((stream, _)) = self.listener.accept() {
+            welcome(stream, workers.clone());
+        }
+        self.listener = restored;
+        tokio::net::UnixListener::from_std(self.listener.try_clone()?).map(Some)
+    }
+
     /// Nobody new is let in, and whoever comes now starts a hub of their own. The lock keeps us from removing its socket
     /// instead of ours. Should somebody sit on the lock: as long as we listen, nobody else does.
-    async fn give_up_socket(&self, by: Instant) {
+    async fn give_up_socket(&mut self, by: Instant) {
         let lock = timeout_at(by, tokio::task::spawn_blocking(link::lock)).await;
         if !matches!(lock, Ok(Ok(Ok(_)))) {
             tracing::warn!("the lock of the hub's socket could not be taken in time");
         }
-        let _ = std::fs::remove_file(&self.socket);
+        self.place.give_up();
     }
 
     /// Takes the socket away. A door that came just before finds this hub, and whoever comes later starts another one.
-    fn leave(&self, workers: &Arc<Workers>) -> Result<Left, DaemonError> {
+    fn leave(&mut self, workers: &Arc<Workers>) -> Result<Left, DaemonError> {
         let _lock: File = link::lock()?;
-        std::fs::remove_file(&self.socket)?;
+        self.place.give_up();
         match self.listener.accept() {
             Ok((stream, _)) => {
                 welcome(stream, workers.clone());

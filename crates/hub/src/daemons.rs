@@ -11,12 +11,15 @@ use std::time::Duration;
 use breakroom_engines::folders;
 
 use crate::hello::{self, FirstWords, Lasting, MAX_HELLO, Namespaces, PROTOCOL, Welcome, Which};
-use crate::link::{LinkError, socket_name};
+use crate::link::{self, LinkError, socket_name};
+use crate::mark;
 use crate::passing;
 use crate::registry::{Summary, pick};
 
 /// A daemon of another version that does not list its sessions in this time is left out.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
+/// A daemon asks its sessions and lists those that do not answer within two seconds as busy.
+const LIST_PATIENCE: Duration = Duration::from_secs(10);
 /// Ending may take a while, and so may anything on a machine that has much to do.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -38,6 +41,10 @@ impl Daemon {
             Some(Daemon { protocol, socket: entry.path() })
         };
         let mut all: Vec<Daemon> = std::fs::read_dir(&folder).map_err(failed)?.filter_map(named).collect();
+        if !all.iter().any(Daemon::is_ours) && mark::running(PROTOCOL).is_some() {
+            // Its socket was removed, and it will make it again.
+            all.push(Daemon { protocol: PROTOCOL, socket: folder.join(socket_name::write(PROTOCOL)) });
+        }
         all.sort_by_key(|daemon| (daemon.protocol != PROTOCOL, daemon.protocol));
         Ok(all)
     }
@@ -58,8 +65,13 @@ impl Daemon {
     }
 
     fn ask(&self, lasting: Lasting, by: Option<String>) -> Result<Vec<Summary>, LinkError> {
-        let Ok(stream) = UnixStream::connect(&self.socket) else { return Ok(Vec::new()) };
-        match self.converse(&stream, lasting, by) {
+        let reached = link::reach(&self.socket, self.protocol);
+        let answered = match reached {
+            Ok(None) => return Ok(Vec::new()),
+            Ok(Some(stream)) => self.converse(&stream, lasting, by),
+            Err(error) => Err(error),
+        };
+        match answered {
             Ok(sessions) => Ok(sessions),
             Err(error) if self.is_ours() => Err(error),
             Err(error) => {
@@ -78,7 +90,8 @@ impl Daemon {
         let failed = |source| LinkError::Io { what: "the hub did not answer".to_owned(), source };
         let patience = match lasting {
             Lasting::List if !self.is_ours() => OTHERS_PATIENCE,
-            Lasting::List | Lasting::End(_) => PATIENCE,
+            Lasting::List => LIST_PATIENCE,
+            Lasting::End(_) => PATIENCE,
         };
         let opening = FirstWords {
             protocol: PROTOCOL,
@@ -91,6 +104,7 @@ impl Daemon {
             hello::frame(&hello::to_json(&opening)).map_err(|error| failed(io::Error::other(error)))?;
         stream.set_read_timeout(Some(patience)).map_err(failed)?;
         passing::send(stream, &frame, &[]).map_err(failed)?;
+        link::wait_for_answer(stream, self.protocol, patience)?;
         let answer = passing::receive_frame(stream, MAX_HELLO).map_err(failed)?;
         match serde_json::from_slice(&answer) {
             Ok(Welcome::Sessions(sessions)) => Ok(self.signed(sessions)),

@@ -173,19 +173,20 @@ impl Driver {
             control.set_nonblocking(true)?;
             UnixStream::from_std(control)
         });
-        self.clients.push(ClientIo::new(id, newcomer.input, newcomer.output, control.transpose()?)?);
+        self.clients.push(ClientIo::new(id, newcomer.input, newcomer.output, control.transpose()?, &access)?);
         self.on(Input::ClientJoined { client: id, access });
         Ok(())
     }
 
-    /// Drives the session to its end, and gives what is worth remembering of it.
-    pub async fn run(mut self) -> Past {
+    /// Drives the session to its end, and gives what is worth remembering of it: nothing if no client had access.
+    pub async fn run(mut self) -> Option<Past> {
         poll_fn(|cx| self.poll(cx)).await;
         if self.session.oddities() > 0 {
             tracing::info!(dropped = self.session.oddities(), "messages that were not legal were dropped");
         }
         let name = self.session.describe().name;
-        Past { name, began: self.began_at, journal: self.session.into_journal() }
+        let is_admitted = self.session.is_admitted();
+        is_admitted.then(|| Past { name, began: self.began_at, journal: self.session.into_journal() })
     }
 
     fn on(&mut self, input: Input) {
@@ -275,9 +276,9 @@ impl Driver {
     fn hears_engines(&self) -> bool {
         // One and the same: a client that reads nothing may have little in line, and one that reads much.
         let takes_more = |client: &ClientIo| client.keeps_up() && self.session.takes_more(client.id());
-        match self.clients.is_empty() {
-            true => self.session.wants_engine(),
-            false => self.clients.iter().any(takes_more),
+        match self.clients.iter().any(|client| self.session.has_access(client.id())) {
+            false => self.session.wants_engine(),
+            true => self.clients.iter().any(takes_more),
         }
     }
 
@@ -361,7 +362,10 @@ impl Driver {
                 News::Found { client, session } => self.let_go(client, session),
                 News::Arrive { packed, traveller } => self.take_in(packed, traveller),
                 News::Describe { id, reply } => {
-                    let _ = reply.send(self.describe(id));
+                    // A question without an answer means that there is nothing to list.
+                    if self.session.is_admitted() {
+                        let _ = reply.send(self.describe(id));
+                    }
                 }
                 News::Read { from, follow, reply } => {
                     self.readers.retain(|(_, waiting)| !waiting.is_closed());

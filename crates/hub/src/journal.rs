@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
 
 use crate::daemons;
-use crate::hello::{self, MAX_HELLO, Purpose, Welcome};
-use crate::link::{LinkError, converse, log_path, socket_path};
+use crate::hello::{self, MAX_HELLO, PROTOCOL, Purpose, Welcome};
+use crate::link::{LinkError, converse, log_path, reach, socket_path};
 use crate::passing;
 use crate::registry::{Registry, SessionId};
 use crate::supervise::News;
@@ -168,7 +168,7 @@ pub fn read_journal(wanted: Option<String>, follow: Follow) -> Result<Reading, L
         located => located?,
     };
     let socket = socket_path()?;
-    let Ok(stream) = UnixStream::connect(&socket) else {
+    let Some(stream) = reach(&socket, PROTOCOL)? else {
         let text = match session {
             // One that goes in good order takes its socket with it.
             _ if socket.exists() => ended_without_a_word(),

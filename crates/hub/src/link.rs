@@ -9,12 +9,17 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use breakroom_engines::{Context, folders};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use crate::driver::Newcomer;
 use crate::hello::{self, Farewell, Hello, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome};
+use crate::mark::{self, Running};
 use crate::passing;
 
 /// What the daemon keeps of its starter's environment. Everything a session needs comes with each hello.
@@ -35,6 +40,9 @@ pub enum LinkError {
     /// Nobody is there to refuse anything.
     #[error("{0}")]
     NoHub(String),
+    /// A hub runs and does not answer.
+    #[error("{0}")]
+    Silent(String),
     /// A hub of another version holds the session that was asked for.
     #[error("{0}")]
     OtherVersion(String),
@@ -74,11 +82,102 @@ pub(crate) fn lock() -> Result<File, LinkError> {
     Ok(file)
 }
 
+/// A hub that was stopped is not waited for longer than this, nor is a socket that the hub must make again.
+const BRIEF: Duration = Duration::from_secs(3);
+/// A client's session takes it over; a machine may have much to do.
+const PATIENCE: Duration = Duration::from_secs(30);
+const BREATH: Duration = Duration::from_millis(20);
+
+/// A connection to the daemon of that protocol; none if it does not run. A daemon whose socket was removed makes it again.
+pub(crate) fn reach(path: &Path, protocol: u32) -> Result<Option<UnixStream>, LinkError> {
+    let by = Instant::now() + BRIEF;
+    loop {
+        let running = mark::running(protocol);
+        // A hub that is stopped gets nothing: what it does not read would keep the descriptors of the client open.
+        if !running.is_some_and(Running::is_stopped) {
+            match connect(path) {
+                Ok(stream) => return Ok(Some(stream)),
+                // A daemon that goes gives up its mark after its socket.
+                Err(Errno::NOENT | Errno::CONNREFUSED) if running.is_none() => return Ok(None),
+                Err(Errno::NOENT | Errno::CONNREFUSED) => {}
+                Err(Errno::AGAIN) => return Err(silent(path, protocol, BRIEF)),
+                Err(error) => {
+                    let what = || format!("the hub at {} cannot be reached", path.display());
+                    return because(Err(error.into()), what);
+                }
+            }
+        }
+        if Instant::now() >= by {
+            return Err(silent(path, protocol, BRIEF));
+        }
+        std::thread::sleep(BREATH);
+    }
+}
+
+/// The queue of a hub that was stopped may be full, and then connecting would wait for it.
+fn connect(path: &Path) -> Result<UnixStream, Errno> {
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(BRIEF))?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(PATIENCE))?;
+    Ok(UnixStream::from(socket))
+}
+
+/// Waits until the hub answers: as long as it runs for so long, and only briefly if it was stopped.
+pub(crate) fn wait_for_answer(
+    stream: &UnixStream,
+    protocol: u32,
+    patience: Duration,
+) -> Result<(), LinkError> {
+    let comes_within = |patience: Duration| {
+        let by = Instant::now() + patience;
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            let left = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+            match poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&left)) {
+                Ok(ready) => return Ok(ready > 0),
+                Err(Errno::INTR) => {}
+                Err(error) => return because(Err(error.into()), || "the hub did not answer".to_owned()),
+            }
+        }
+    };
+    let brief = patience.min(BRIEF);
+    if comes_within(brief)? {
+        return Ok(());
+    }
+    let is_stopped = mark::running(protocol).is_some_and(Running::is_stopped);
+    if !is_stopped && comes_within(patience - brief)? {
+        return Ok(());
+    }
+    let path = stream.peer_addr().ok().and_then(|address| address.as_pathname().map(Path::to_path_buf));
+    Err(silent(&path.unwrap_or_default(), protocol, patience))
+}
+
+/// Says which hub it is that does not answer, and what can be done.
+fn silent(path: &Path, protocol: u32, patience: Duration) -> LinkError {
+    let running = mark::running(protocol);
+    LinkError::Silent(match running.and_then(|running| running.pid) {
+        Some(pid) if running.is_some_and(Running::is_stopped) => format!(
+            "the hub (process {pid}) does not answer, because it is stopped. Let it go on with `kill -CONT {pid}`, or end it and its sessions with `kill -KILL {pid}`"
+        ),
+        Some(pid) => format!(
+            "the hub (process {pid}) does not answer within {} s. Try again, or end it and its sessions with `kill -KILL {pid}`",
+            patience.as_secs()
+        ),
+        None => format!(
+            "the hub at {} does not answer within {} s. Try again, or end its process `breakroom serve`",
+            path.display(),
+            patience.as_secs()
+        ),
+    })
+}
+
 /// Binds the socket for a daemon that is started by hand.
 pub(crate) fn bind_under_lock() -> Result<UnixListener, LinkError> {
     let _lock = lock()?;
     let path = socket_path()?;
-    if UnixStream::connect(&path).is_ok() {
+    if reach(&path, PROTOCOL)?.is_some() {
         return Err(LinkError::Refused(format!("a hub is running already at {}", path.display())));
     }
     bind(&path)
@@ -100,11 +199,11 @@ fn bind(path: &Path) -> Result<UnixListener, LinkError> {
 /// A connection to the daemon, which is started if it does not run. It answers as soon as the socket is bound.
 pub fn connect_or_start(executable: &Path) -> Result<UnixStream, LinkError> {
     let path = socket_path()?;
-    if let Ok(stream) = UnixStream::connect(&path) {
+    if let Some(stream) = reach(&path, PROTOCOL)? {
         return Ok(stream);
     }
     let _lock = lock()?;
-    if let Ok(stream) = UnixStream::connect(&path) {
+    if let Some(stream) = reach(&path, PROTOCOL)? {
         return Ok(stream);
     }
     let listener = bind(&path)?;
@@ -155,7 +254,14 @@ impl Link {
     /// Hands a client's connection to the hub.
     pub fn hand_over(stream: UnixStream, newcomer: Newcomer, context: &Context) -> Result<Link, LinkError> {
         let descriptors = [newcomer.input.as_fd(), newcomer.output.as_fd()];
-        match converse(&stream, newcomer.purpose.clone(), &descriptors, context)? {
+        let answered = converse(&stream, newcomer.purpose.clone(), &descriptors, context);
+        if let Err(LinkError::Silent(_)) = answered {
+            // The silent hub has duplicates of the descriptors, so dropping them here would not end the connection.
+            for descriptor in descriptors {
+                let _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
+            }
+        }
+        match answered? {
             Welcome::Come => Ok(Link { stream }),
             Welcome::OtherWorld => Err(LinkError::OtherWorld(Box::new(newcomer))),
             Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
@@ -190,6 +296,7 @@ pub(crate) fn converse(
     let (first, second) = (frame(&hello::to_json(&hello))?, frame(&hello::surroundings(context))?);
     because(passing::send(stream, &first, descriptors), what)?;
     because((&mut &*stream).write_all(&second), what)?;
+    wait_for_answer(stream, PROTOCOL, PATIENCE)?;
     let answer = because(passing::receive_frame(stream, MAX_HELLO), what)?;
     serde_json::from_slice(&answer).map_err(|error| LinkError::Unclear(format!("cannot be read: {error}")))
 }

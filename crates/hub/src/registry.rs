@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use breakroom_session::NodeDescription;
+use breakroom_wire::visible;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
@@ -227,14 +228,15 @@ impl Registry {
 
     pub fn list(&self) -> Vec<Summary> {
         let asked: Vec<_> = self.state().alive.iter().filter_map(Asked::of).collect();
-        asked.into_iter().filter_map(Asked::answer).collect()
+        let by = Instant::now() + PATIENCE;
+        asked.into_iter().filter_map(|asked| asked.answer(by)).collect()
     }
 
     /// What the session of this channel is doing, if it is still there.
     pub fn describe(&self, session: &Sender) -> Option<Summary> {
         let asked =
             self.state().alive.iter().find(|(_, other)| other.same_channel(session)).and_then(Asked::of);
-        asked.and_then(Asked::answer)
+        asked.and_then(|asked| asked.answer(Instant::now() + PATIENCE))
     }
 
     pub fn end_all(&self, reason: &str) {
@@ -264,8 +266,8 @@ impl Asked {
         Some(Asked { id: id.clone(), answer })
     }
 
-    fn answer(self) -> Option<Summary> {
-        match self.answer.recv_timeout(PATIENCE) {
+    fn answer(self, by: Instant) -> Option<Summary> {
+        match self.answer.recv_timeout(by.saturating_duration_since(Instant::now())) {
             Ok(summary) => Some(summary),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => {
@@ -299,7 +301,7 @@ pub(crate) fn pick<'a>(all: &'a [Summary], wanted: Option<&str>) -> Result<&'a S
 }
 
 fn listing<'a>(some: impl Iterator<Item = &'a Summary>) -> String {
-    some.map(|summary| format!("\n  {}  {}  {}", summary.id, summary.state, summary.name)).collect()
+    some.map(|summary| format!("\n  {}  {}  {}", summary.id, summary.state, visible(&summary.name))).collect()
 }
 
 fn random_id() -> SessionId {

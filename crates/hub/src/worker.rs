@@ -58,5 +58,5 @@ async fn live(job: Job, guards: Arc<SpareGuard>, registry: &Arc<Registry>) {
     if let Err(error) = &ended {
         tracing::error!("a session ended by an error of the hub: {error}");
     }
-    registry.leave(&id, ended.ok());
+    registry.leave(&id, ended.ok().flatten());
 }

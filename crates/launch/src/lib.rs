@@ -14,6 +14,7 @@ mod editor;
 mod environment;
 mod failure;
 mod fitting;
+mod interpreters;
 mod jsonc;
 mod listing;
 mod prepare;

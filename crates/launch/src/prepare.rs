@@ -12,7 +12,7 @@ use crate::editor::{Editor, Found};
 use crate::failure::Failure;
 use crate::variables::Surroundings;
 use crate::workshop::Workshop;
-use crate::{by_port, command, environment, fitting, project, python, tasks};
+use crate::{by_port, command, environment, fitting, interpreters, project, python, tasks};
 
 /// The type under which the catalog has the adapter that starts several.
 const GROUP: &str = "group";
@@ -321,6 +321,7 @@ async fn one(
     around.expand(&mut value)?;
     let Value::Object(mut arguments) = value else { return Ok(Map::new()) };
     environment::take_in(&mut arguments, around.workspace)?;
+    interpreters::check(&user, &arguments, editor, workshop.context)?;
     before(task.as_ref(), &user, given, editor, workshop).await?;
     arguments.extend(said);
     fitting::fit(&mut arguments, &around);

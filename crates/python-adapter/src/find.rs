@@ -65,7 +65,8 @@ impl Debugpy {
 
 fn in_path() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    // A relative part means the folder that this runs in, which may be a project's.
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
     let found = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file));
     ["python3", "python"].into_iter().find_map(found)
 }

@@ -293,6 +293,12 @@ impl Client {
         self.outbox.is_behind()
     }
 
+    /// Whether it can be sent more without being behind. Nothing waits for a client that leaves, and nothing is sent to
+    /// one without access.
+    pub fn takes_more(&self) -> bool {
+        self.is_leaving() || (self.access.is_granted() && !self.is_behind())
+    }
+
     pub fn is_far_behind(&self) -> bool {
         self.outbox.is_far_behind()
     }

@@ -52,14 +52,16 @@ impl Session {
             (Some(_), _) => "running",
         };
         let observes = |client: &&Client| client.manners.role == Role::Observe;
+        // Any user of the machine can connect and choose a name, so a client without access is in no list.
+        let known = || self.clients.values().filter(|client| client.access.is_granted());
         let name = |client: &Client| client.name().to_owned();
         let alive = |node: &&Node| !matches!(node.phase, Phase::Ended { .. }) && !node.is_let_run();
         Description {
             name: self.name.clone(),
             state,
             engine: root.map(|node| node.name().to_owned()),
-            clients: self.clients.values().map(name).collect(),
-            observers: self.clients.values().filter(observes).map(name).collect(),
+            clients: known().map(name).collect(),
+            observers: known().filter(observes).map(name).collect(),
             outlives: self.program_outlives(),
             nodes: self.nodes.values().filter(alive).count(),
             tree: self.tree(),

@@ -294,7 +294,7 @@ impl Session {
         edits: SmallVec<[Edit; 2]>,
     ) {
         let Some(edits) = self.in_its_dialect(id, name, message, edits) else { return };
-        let in_company = self.clients.len() > 1;
+        let in_company = self.is_in_company();
         let Some(client) = self.clients.get_mut(&id) else { return };
         // Alone, a client that is behind makes the engine wait and loses nothing; in company it must not hold up others.
         if in_company {

@@ -81,7 +81,7 @@ impl Session {
         if !going || !breakpoint {
             return Fate::Told(None);
         }
-        let unnamed = ids.is_empty() && (is_vague || self.clients.len() > 1) && self.ledger.has_any(node);
+        let unnamed = ids.is_empty() && (is_vague || self.is_in_company()) && self.ledger.has_any(node);
         let left = ids.is_empty() && self.left_any(node);
         if !self.ledger.judges(node) && !unnamed && !left {
             return Fate::Told(None);

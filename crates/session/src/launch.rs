@@ -188,6 +188,7 @@ impl Session {
         if !self.clients.get_mut(&client).is_some_and(|client| client.access.present(token.as_deref())) {
             return Err(denied());
         }
+        self.is_admitted = true;
         own::check(arguments)?;
         if !matches!(self.ending, Ending::No) {
             let text = "this session is being ended; start another connection.";

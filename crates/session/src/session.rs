@@ -79,6 +79,8 @@ pub enum Reach {
 pub struct Session {
     pub(crate) setup: Setup,
     pub(crate) clients: BTreeMap<ClientId, Client>,
+    /// Whether any client ever had access.
+    pub(crate) is_admitted: bool,
     pub(crate) nodes: BTreeMap<NodeId, Node>,
     /// The node that was launched; the last one if an engine was replaced.
     pub(crate) root: Option<NodeId>,
@@ -151,6 +153,7 @@ impl Session {
             promised: setup.base_capabilities.clone(),
             setup,
             clients: BTreeMap::new(),
+            is_admitted: false,
             nodes: BTreeMap::new(),
             root: None,
             active: None,
@@ -201,6 +204,7 @@ impl Session {
         self.now = now;
         match input {
             Input::ClientJoined { client, access } => {
+                self.is_admitted |= access.is_granted();
                 self.clients.insert(client, Client::new(access));
             }
             Input::Client { client, message } => self.on_client(client, message),
@@ -253,13 +257,18 @@ impl Session {
 
     /// Whether the engine should be read. Not while every client is behind: then nothing is lost and nothing grows.
     pub fn wants_engine(&self) -> bool {
-        self.clients.is_empty()
-            || self.clients.values().any(|client| client.is_leaving() || !client.is_behind())
+        let mut known = self.clients.values().filter(|client| client.access.is_granted()).peekable();
+        known.peek().is_none() || known.any(Client::takes_more)
     }
 
     /// Whether a client can be told more without being behind. One that is gone, or goes, keeps nobody waiting.
     pub fn takes_more(&self, client: ClientId) -> bool {
-        self.clients.get(&client).is_none_or(|client| client.is_leaving() || !client.is_behind())
+        self.clients.get(&client).is_none_or(Client::takes_more)
+    }
+
+    /// Whether several clients have access. One without it must not change what the others are sent.
+    pub(crate) fn is_in_company(&self) -> bool {
+        self.clients.values().filter(|client| client.access.is_granted()).count() > 1
     }
 
     /// Whether a client hears nothing more but what waits for it already.
@@ -267,9 +276,22 @@ impl Session {
         self.clients.get(&client).is_some_and(Client::is_leaving)
     }
 
-    /// Whether a client has so much to read that it is not listened to until it has.
+    /// Whether a client may act: it is the same user's or has shown the token.
+    pub fn has_access(&self, client: ClientId) -> bool {
+        self.clients.get(&client).is_some_and(|client| client.access.is_granted())
+    }
+
+    /// Whether the session is anything to list or remember: a client with access is or was in it.
+    pub fn is_admitted(&self) -> bool {
+        self.is_admitted
+    }
+
+    /// Whether a client has so much to read, or to be answered by the hub, that it is not listened to until it has.
     pub fn is_behind(&self, client: ClientId) -> bool {
-        let behind = if self.clients.len() > 1 { Client::is_behind } else { Client::is_far_behind };
+        if self.asks_much(client) {
+            return true;
+        }
+        let behind = if self.is_in_company() { Client::is_behind } else { Client::is_far_behind };
         self.clients.get(&client).is_some_and(behind)
     }
 

@@ -11,6 +11,9 @@ use crate::ids::{Asker, ClientId, FromClient, Ticket};
 use crate::io::{Effect, Verb};
 use crate::session::Session;
 
+/// A client with as many questions open is not listened to until one is answered.
+const MANY: usize = 16;
+
 /// Who waits for an answer of the hub, and to which request.
 #[derive(Debug)]
 pub(crate) struct Question {
@@ -48,6 +51,11 @@ impl Session {
         let ticket = self.expect_answer(client, seq, command);
         self.effect(Effect::AskHub { ticket, verb });
         Ok(())
+    }
+
+    pub(crate) fn asks_much(&self, client: ClientId) -> bool {
+        self.verbs.len() >= MANY
+            && self.verbs.values().filter(|asked| asked.by.client == client).count() >= MANY
     }
 
     /// `breakroom/environment`: the variables that the launch gives the program, so that a client that shows what it reads

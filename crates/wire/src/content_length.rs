@@ -49,6 +49,11 @@ impl ContentLength {
         }
     }
 
+    /// Changes the limit of the messages after this one.
+    pub fn limit(&mut self, max_message: usize) {
+        self.max_message = max_message;
+    }
+
     pub fn quirks(&self) -> &Quirks {
         &self.quirks
     }

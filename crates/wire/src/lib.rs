@@ -14,6 +14,7 @@ mod length_prefix;
 #[cfg(test)]
 mod properties;
 mod unread;
+mod visible;
 
 use bytes::Bytes;
 
@@ -22,6 +23,7 @@ pub use error::FrameError;
 pub use json_lines::JsonLines;
 pub use length_prefix::LengthPrefix;
 pub use unread::{Reads, Refused, Unread};
+pub use visible::{visible, visible_lines};
 
 /// One framing's decoder.
 ///

@@ -71,6 +71,7 @@ fn warn_of_another(core: &Path, program: Option<&Path>) {
     let other = program.and_then(|program| Some((program, Origin::of(core).other_than(program)?)));
     if let Some((program, other)) = other {
         let (core, program) = (core.display(), program.display());
+        let other = breakroom_wire::visible(&other);
         eprintln!("breakroom: {core} was left by {other}, not by {program}: what is shown may be wrong.");
     }
 }

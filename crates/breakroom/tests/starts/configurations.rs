@@ -257,3 +257,59 @@ fn a_java_configuration_without_a_class_path_is_compiled_from_its_source() {
     assert_eq!((&told["mainClass"], told.get("classpath")), (&json!("org.shop.Main"), None));
     place.leave(Hub::Private);
 }
+
+#[test]
+fn an_interpreter_of_the_project_runs_only_in_a_folder_that_is_trusted() {
+    let place = Place::new();
+    place.adapter("mine", &[]);
+    place.write_program("python3", "#!/bin/sh\ntouch \"$(dirname \"$0\")/ran\"\n");
+    place.write_program(".venv/bin/python", "#!/bin/sh\n");
+    place.write_program("node_modules/.bin/tsx", "#!/bin/sh\n");
+    let folder = place.path(".").canonicalize().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    let parent = format!("${{workspaceFolder}}/../{folder}/python3");
+    let untrusted = [
+        ("python", json!("${workspaceFolder}/python3")),
+        ("python", json!(["${workspaceFolder}/python3", "-u"])),
+        ("python", json!("./python3")),
+        ("python", json!("/proc/self/cwd/python3")),
+        ("python", json!("${config:tool}")),
+        ("pythonPath", json!(parent)),
+        ("runtimeExecutable", json!("${workspaceFolder}/python3")),
+    ];
+    let known = [
+        ("python", json!("python3")),
+        ("python", json!("/usr/bin/env")),
+        ("python", json!("${workspaceFolder}/.venv/bin/python")),
+        ("runtimeExecutable", json!("${workspaceFolder}/node_modules/.bin/tsx")),
+    ];
+    let configuration = |(at, (key, value)): (usize, &(&str, Value))| {
+        let mut written =
+            json!({"name": format!("c{at}"), "type": "mine", "request": "launch", "program": "x"});
+        written[key] = value.clone();
+        written
+    };
+    let all: Vec<Value> = untrusted.iter().chain(&known).enumerate().map(configuration).collect();
+    let compounds = json!([{"name": "both", "configurations": ["c0"]}]);
+    place.write(".vscode/launch.json", &json!({"configurations": all, "compounds": compounds}).to_string());
+    place.write(".vscode/settings.json", r#"{"tool": "./python3"}"#);
+    let names = (0..untrusted.len()).map(|at| format!("c{at}")).chain(["both".to_owned()]);
+    for name in names {
+        let reason = refused(&place, "launch", json!({"configuration": name}));
+        assert!(reason.contains("is not trusted") && reason.contains("breakroom trust"), "{name}: {reason}");
+    }
+    let run = place.breakroom(".", &["run", "--private", "-c", "c0"], "");
+    let said = String::from_utf8_lossy(&run.stderr).into_owned() + &String::from_utf8_lossy(&run.stdout);
+    assert!(!run.status.success() && said.contains("is not trusted"), "{run:?}");
+    for at in untrusted.len()..all.len() {
+        let told = launched(&place, "launch", json!({"configuration": format!("c{at}")}), json!({}));
+        assert_eq!(told["program"], "x");
+    }
+    // What the user says is no word of the project.
+    let own = json!({"configuration": "c0"});
+    launched(&place, "launch", own.clone(), json!({"python": place.text("python3")}));
+    assert!(!place.path("ran").exists());
+    assert!(place.breakroom(".", &["trust"], "").status.success());
+    let told = launched(&place, "launch", own, json!({}));
+    assert!(told["python"].as_str().unwrap().ends_with("/python3"), "{told}");
+    place.leave(Hub::Private);
+}

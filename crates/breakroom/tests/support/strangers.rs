@@ -9,6 +9,7 @@
     reason = "helpers of tests, and no test file uses them all"
 )]
 
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -78,6 +79,31 @@ pub fn says(address: SocketAddr, words: &[u8], seconds: u32) -> String {
         &seconds.to_string(),
     ]);
     String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned()
+}
+
+/// Connections of another user, all open at once, each of which has sent `words` and reads nothing. They end with this
+/// process, whose stdout says how many there are.
+pub fn crowd(address: SocketAddr, count: usize, words: &[u8]) -> Child {
+    let hex: String = words.iter().map(|byte| format!("{byte:02x}")).collect();
+    let program = r#"
+        $SIG{PIPE} = 'IGNORE';
+        $| = 1;
+        for (1 .. $ARGV[2]) {
+            my $socket = IO::Socket::IP->new(PeerHost => $ARGV[0], PeerPort => $ARGV[1]) or next;
+            syswrite $socket, pack("H*", $ARGV[3]);
+            push @sockets, $socket;
+        }
+        print scalar @sockets, "\n";
+        sleep 1000;
+    "#;
+    let (ip, port) = (address.ip().to_string(), address.port().to_string());
+    let mut command = as_other("perl");
+    command.args(["-MIO::Socket::IP", "-e", program, &ip, &port, &count.to_string(), &hex]);
+    let mut crowd = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(crowd.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line.trim(), count.to_string(), "not every connection could be made");
+    crowd
 }
 
 /// A server of another user, which says its port in a line and answers every request as if it were a debugger.

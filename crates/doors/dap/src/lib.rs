@@ -76,8 +76,11 @@ pub fn run(options: Options) -> Result<(), DoorError> {
             let output = clone(io::stdout().as_fd().try_clone_to_owned())?;
             let Passable { input, output, relayed } = passable(input, output)
                 .map_err(|source| io_error("stdin or stdout cannot be used", source))?;
-            let served = serve_in(&options, input, output, PeerAccess::SameUser, Process::ItsOwn);
-            relayed.finish();
+            let served = serve_in(&options, input, output, PeerAccess::SameUser, Process::ItsOwn, || ());
+            // A hub that does not answer still has the other end of what is relayed, so that would not end.
+            if !matches!(served, Err(DoorError::Link(LinkError::Silent(_)))) {
+                relayed.finish();
+            }
             served
         }
         Place::Listen(address) => listen::tcp(&options, address),
@@ -92,15 +95,17 @@ pub fn serve(
     output: OwnedFd,
     access: PeerAccess,
 ) -> Result<(), DoorError> {
-    serve_in(options, input, output, access, Process::Shared)
+    serve_in(options, input, output, access, Process::Shared, || ())
 }
 
+/// The same; `handed_over` is called when the hub has the descriptors of the client.
 fn serve_in(
     options: &Options,
     input: OwnedFd,
     output: OwnedFd,
     access: PeerAccess,
     process: Process,
+    handed_over: impl FnOnce(),
 ) -> Result<(), DoorError> {
     let purpose = match options.session.clone() {
         Session::New { engine } => Purpose::Start { engine, access },
@@ -111,7 +116,10 @@ fn serve_in(
     let newcomer = match options.hub {
         Hub::Private => newcomer,
         Hub::Daemon => match Link::hand_over(connect_or_start(&options.executable)?, newcomer, &context) {
-            Ok(link) => return link.wait().map_or(Ok(()), |reason| Err(DoorError::Lost(reason))),
+            Ok(link) => {
+                handed_over();
+                return link.wait().map_or(Ok(()), |reason| Err(DoorError::Lost(reason)));
+            }
             Err(LinkError::OtherWorld(newcomer)) => {
                 tracing::info!("the hub runs in another namespace, so this session gets one of its own");
                 *newcomer
@@ -119,6 +127,7 @@ fn serve_in(
             Err(error) => return Err(error.into()),
         },
     };
+    handed_over();
     run_private(newcomer, context, options.executable.clone(), process)
         .map_err(|source| io_error("the session failed", source))
 }

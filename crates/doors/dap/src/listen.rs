@@ -8,13 +8,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use breakroom_hub::{PeerAccess, peer_access};
+use breakroom_hub::{PeerAccess, Process, peer_access};
 use rustix::net::sockopt;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{DoorError, Options, io_error, serve};
+use crate::{DoorError, Options, io_error, serve_in};
 
 /// A peer that vanished without a word is noticed after about a minute.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -71,12 +72,39 @@ fn announce(place: &str) -> Result<(), DoorError> {
 }
 
 fn spawn(options: &Options, (input, output): (OwnedFd, OwnedFd), access: PeerAccess) {
+    let place = match access {
+        PeerAccess::SameUser => None,
+        PeerAccess::NeedsToken => match Place::take() {
+            Some(place) => Some(place),
+            None => return tracing::debug!("too many connections of other users wait to be handed over"),
+        },
+    };
     let options = options.clone();
     std::thread::spawn(move || {
-        if let Err(error) = serve(&options, input, output, access) {
+        if let Err(error) = serve_in(&options, input, output, access, Process::Shared, || drop(place)) {
             tracing::warn!("{error}");
         }
     });
+}
+
+/// How many connections of other users are being handed over. The hub limits those that it has; connections that come
+/// faster than it takes them would cost this process its descriptors.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+const MOST_WAITING: usize = 64;
+
+struct Place;
+
+impl Place {
+    fn take() -> Option<Place> {
+        let place = Place;
+        (WAITING.fetch_add(1, Ordering::Relaxed) < MOST_WAITING).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The next connection, set up so that a peer which is gone is noticed.

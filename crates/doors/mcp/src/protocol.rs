@@ -6,5 +6,4 @@ pub mod resources;
 pub mod server;
 pub mod stdin;
 pub mod stdio;
-pub mod strangers;
 pub mod visits;

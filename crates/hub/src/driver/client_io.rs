@@ -3,12 +3,16 @@
 //! A client that does not read is not listened to, and one that is gone is heard to the end, since what it said last may be
 //! its goodbye. What a message means is the session's business.
 
+#[cfg(test)]
+mod tests;
+mod unknown;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::task::{Context as Waker, Poll};
 use std::time::Duration;
 
-use breakroom_session::{ClientId, CloseReason, Input, Next, Session};
+use breakroom_session::{Access, ClientId, CloseReason, Input, Next, Session};
 use breakroom_wire::{Decode, Frame, Peer};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
@@ -16,6 +20,7 @@ use tokio::time::Instant;
 use super::{Step, on};
 use crate::endpoint::{Came, Endpoint, Luggage};
 use crate::hello;
+use unknown::{MAX_UNKNOWN, Unknown};
 
 /// No client has a reason to send more at once; what it claims beyond that is refused before memory is taken.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -27,6 +32,8 @@ const LAST_WORDS: Duration = Duration::from_secs(20);
 
 pub(crate) struct ClientIo {
     id: ClientId,
+    /// None if the client has access.
+    unknown: Option<Unknown>,
     endpoint: Endpoint,
     control: Option<UnixStream>,
     state: State,
@@ -97,10 +104,15 @@ impl ClientIo {
         input: OwnedFd,
         output: OwnedFd,
         control: Option<UnixStream>,
+        access: &Access,
     ) -> io::Result<Self> {
-        let endpoint = Endpoint::new(input, output, Peer::Client, MAX_MESSAGE)?;
+        let (unknown, limit) = match access {
+            Access::Granted => (None, MAX_MESSAGE),
+            Access::NeedsToken(_) => (Some(Unknown::new()), MAX_UNKNOWN),
+        };
+        let endpoint = Endpoint::new(input, output, Peer::Client, limit)?;
         let (state, ears) = (State::Open, Ears::Open);
-        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, leaving: None })
+        Ok(ClientIo { id, unknown, endpoint, control, state, ears, header_by: None, leaving: None })
     }
 
     /// The connection as it leaves for another session's thread.
@@ -113,7 +125,8 @@ impl ClientIo {
         let endpoint = Endpoint::unpack(packed.luggage, Peer::Client, MAX_MESSAGE)?;
         let control = packed.control.map(UnixStream::from_std).transpose()?;
         let (state, ears) = (State::Held, Ears::Open);
-        Ok(ClientIo { id, endpoint, control, state, ears, header_by: None, leaving: None })
+        // Who may go to another session has access.
+        Ok(ClientIo { id, unknown: None, endpoint, control, state, ears, header_by: None, leaving: None })
     }
 
     pub fn id(&self) -> ClientId {
@@ -124,6 +137,9 @@ impl ClientIo {
     pub fn read(&mut self, cx: &mut Waker, session: &mut Session, began: Instant) -> Step {
         if !matches!(self.state, State::Open | State::Unheard | State::Held) {
             return Step::Done;
+        }
+        if self.is_sent_away(cx, session, began) {
+            return Step::Again;
         }
         if self.door_is_gone(cx) {
             if matches!(self.state, State::Held) {
@@ -141,11 +157,15 @@ impl ClientIo {
             self.take_messages(session, began);
             return Step::Again;
         }
-        if self.ears == Ears::Open && session.is_behind(self.id) {
+        if session.is_behind(self.id) {
             self.state = State::Unheard;
             return Step::Done;
         }
-        self.state = State::Open;
+        if let State::Unheard = std::mem::replace(&mut self.state, State::Open) {
+            // The rest of what was read when it fell behind.
+            self.take_messages(session, began);
+            return Step::Again;
+        }
         let came = match &mut self.ears {
             Ears::Open => self.endpoint.poll_read(cx),
             Ears::Closed { left: 0 } => Poll::Ready(Ok(Came::End)),
@@ -172,12 +192,17 @@ impl ClientIo {
         }
     }
 
-    /// Hands what was read to the session, up to the wish to go to another one.
+    /// Hands what was read to the session, up to the wish to go to another one, or until the client must read first.
     fn take_messages(&mut self, session: &mut Session, began: Instant) {
         loop {
+            if session.is_behind(self.id) {
+                self.state = State::Unheard;
+                return;
+            }
             match self.endpoint.decoder.next() {
                 Ok(Some(Frame::Message(message))) => {
                     on(session, began, Input::Client { client: self.id, message });
+                    self.admit(session);
                     if session.is_moving(self.id) {
                         self.state = State::Held;
                         return;
@@ -310,8 +335,8 @@ impl ClientIo {
     /// Whether it was not heard and may be now: nothing else would wake its session for what it has already sent.
     pub fn may_be_heard_again(&self, session: &Session) -> bool {
         match (&self.state, self.ears) {
-            (State::Open | State::Unheard, Ears::Closed { .. }) => true,
-            (State::Unheard, Ears::Open) => !session.is_behind(self.id),
+            (State::Open, Ears::Closed { .. }) => true,
+            (State::Unheard, _) => !session.is_behind(self.id),
             _ => false,
         }
     }
@@ -363,128 +388,5 @@ impl ClientIo {
         on(session, began, Input::ClientBroken { client: self.id, reason });
         self.state = State::Deaf;
         self.header_by = None;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use breakroom_session::{Access, Setup};
-    use std::future::poll_fn;
-    use std::io::{Read, Write};
-
-    fn request(command: &str) -> String {
-        format!(r#"{{"seq":1,"type":"request","command":"{command}","arguments":{{}}}}"#)
-    }
-
-    #[tokio::test]
-    async fn a_goodbye_is_heard_that_nobody_was_woken_for_when_a_write_failed() {
-        let (heard, mut says) = std::io::pipe().unwrap();
-        let (hears, told) = std::io::pipe().unwrap();
-        let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
-        on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
-        let mut client = ClientIo::new(id, heard.into(), told.into(), None).unwrap();
-        let asks = || Input::Client { client: id, message: request("initialize").into() };
-        on(&mut session, began, asks());
-        // Both ends are watched from now on, and all is said.
-        poll_fn(|cx| {
-            client.read(cx, &mut session, began);
-            client.write(cx, &mut session);
-            client.endpoint.poll_write(cx)
-        })
-        .await
-        .unwrap();
-        // Nothing is awaited any more, so the runtime does not look again.
-        on(&mut session, began, asks());
-        let goodbye = request("disconnect");
-        write!(says, "Content-Length: {}\r\n\r\n{goodbye}", goodbye.len()).unwrap();
-        drop((says, hears));
-        let cx = &mut Waker::from_waker(std::task::Waker::noop());
-        assert!(client.write(cx, &mut session), "nobody has said that it goes");
-        assert!(matches!(client.ears, Ears::Closed { .. }));
-        client.read(cx, &mut session, began);
-        assert!(!matches!(client.state, State::Lost), "what it said last was not heard");
-        assert!(session.is_leaving(id) || session.owes_last_word(id));
-    }
-
-    /// A client that has left, and a session whose last words to it are more than its pipe takes.
-    fn leaving(heard: io::PipeReader, told: io::PipeWriter) -> (ClientIo, Session) {
-        let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
-        on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
-        let client = ClientIo::new(id, heard.into(), told.into(), None).unwrap();
-        let mut say =
-            |word: &str| on(&mut session, began, Input::Client { client: id, message: request(word).into() });
-        say("initialize");
-        (0..2000).for_each(|_| say("x-unknown"));
-        say("disconnect");
-        assert!(session.is_leaving(id));
-        (client, session)
-    }
-
-    #[tokio::test]
-    async fn one_that_leaves_has_time_for_its_last_words_as_long_as_it_reads_on() {
-        let (heard, _says) = std::io::pipe().unwrap();
-        let (mut hears, told) = std::io::pipe().unwrap();
-        let (mut client, mut session) = leaving(heard, told);
-        let (mut until, mut read) = (None, 0);
-        for _ in 0..2 {
-            let later = |cx: &mut Waker| {
-                assert!(client.write(cx, &mut session), "it is not waited for");
-                let is_later = client.endpoint.written() > read && client.deadline() > until;
-                if is_later { Poll::Ready(client.deadline()) } else { Poll::Pending }
-            };
-            until = poll_fn(later).await;
-            let there = client.endpoint.written() - read;
-            assert_eq!(io::copy(&mut (&mut hears).take(there), &mut io::sink()).unwrap(), there);
-            read += there;
-        }
-    }
-
-    #[tokio::test]
-    async fn one_that_leaves_and_reads_little_is_not_waited_for_beyond_an_end() {
-        let (heard, _says) = std::io::pipe().unwrap();
-        let (mut hears, told) = std::io::pipe().unwrap();
-        let (mut client, mut session) = leaving(heard, told);
-        let first = |cx: &mut Waker| {
-            assert!(client.write(cx, &mut session));
-            client.leaving.map_or(Poll::Pending, Poll::Ready)
-        };
-        let first = poll_fn(first).await;
-        // All of its time is over but the last moment.
-        let end = Instant::now();
-        client.leaving = Some(Leaving { end, ..first });
-        assert!(first.end > first.by);
-        assert_eq!(io::copy(&mut (&mut hears).take(first.read), &mut io::sink()).unwrap(), first.read);
-        let more = |cx: &mut Waker| {
-            assert!(client.write(cx, &mut session));
-            if client.endpoint.written() > first.read { Poll::Ready(()) } else { Poll::Pending }
-        };
-        poll_fn(more).await;
-        assert_eq!(client.deadline(), Some(end));
-        client.on_timer(&mut session, Instant::now());
-        assert!(matches!(client.state, State::Lost));
-    }
-
-    /// A program that shares the pipe may write for ever, and the session has others.
-    #[tokio::test]
-    async fn of_one_that_is_gone_only_what_was_there_is_heard() {
-        let (heard, mut says) = std::io::pipe().unwrap();
-        let (_hears, told) = std::io::pipe().unwrap();
-        let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
-        on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
-        let mut client = ClientIo::new(id, heard.into(), told.into(), None).unwrap();
-        let word = request("x-again");
-        let word = format!("Content-Length: {}\r\n\r\n{word}", word.len());
-        let before = word.repeat(100);
-        says.write_all(before.as_bytes()).unwrap();
-        client.close_ears();
-        assert!(client.ears == Ears::Closed { left: before.len() });
-        let cx = &mut Waker::from_waker(std::task::Waker::noop());
-        // Each time it takes at least one of them.
-        for _ in 0..=100 {
-            says.write_all(word.as_bytes()).unwrap();
-            client.read(cx, &mut session, began);
-        }
-        assert!(matches!(client.state, State::Lost), "it is heard for ever");
     }
 }

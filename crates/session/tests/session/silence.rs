@@ -1,5 +1,6 @@
 //! Engines that say nothing, do not read, or never get ready.
 
+use breakroom_session::{Access, Token};
 use serde_json::json;
 
 use crate::rig::Rig;
@@ -132,6 +133,22 @@ fn an_engine_is_not_read_while_its_only_client_is_far_behind() {
         rig.tell(node, "output", json!({"output": "x".repeat(1 << 20)}));
     }
     assert!(!rig.session.wants_engine());
+    rig.read_on(client);
+    assert!(rig.session.wants_engine());
+    assert_eq!(rig.heard(client).len(), 5, "nothing is lost");
+}
+
+#[test]
+fn a_client_without_access_changes_nothing_for_one_that_is_behind() {
+    let (mut rig, client, node) = Rig::running();
+    let stranger = rig.join_as(Access::NeedsToken(Token::new(*b"secret")));
+    rig.request(stranger, "initialize", json!({"adapterID": "go"}));
+    rig.stall_client(client);
+    for _ in 0..5 {
+        rig.tell(node, "output", json!({"output": "x".repeat(1 << 20)}));
+    }
+    assert!(!rig.session.wants_engine());
+    assert!(!rig.session.takes_more(stranger));
     rig.read_on(client);
     assert!(rig.session.wants_engine());
     assert_eq!(rig.heard(client).len(), 5, "nothing is lost");

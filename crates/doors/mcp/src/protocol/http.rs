@@ -13,6 +13,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use breakroom_admission::{Stranger, Strangers};
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
@@ -26,7 +27,6 @@ use tokio_util::sync::CancellationToken;
 use crate::Setup;
 use crate::door::Door;
 use crate::protocol::server::Server;
-use crate::protocol::strangers::{Stranger, Strangers};
 use crate::protocol::visits::Visits;
 
 /// Where it is below the address.
@@ -145,7 +145,7 @@ async fn hear(stream: TcpStream, router: Router, visitor: Visitor, closing: Canc
     // How it ended, its client knows.
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = stranger.is_sent_away() => {}
+        _ = stranger.is_sent_away() => {}
         () = closing.cancelled() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::front::{Front, GOODBYE_PATIENCE, PauseAsked, Position, ProgramInput, Resumer, Threads};
 use crate::{Request, view};
 use breakroom_client::model::{self, ThreadId};
+use breakroom_wire::visible;
 
 /// Somebody else who resumed the program, and the word for it.
 pub(super) struct Mover {
@@ -191,7 +192,7 @@ impl<O: Write> Front<'_, O> {
             self.mover.take().unwrap_or_else(|| Mover { name: "somebody else".to_owned(), deed: "resumed" });
         self.moves += 1;
         self.last_other.clone_from(&name);
-        self.screen.say(&format!("the program runs again: {name} {deed} it"))?;
+        self.screen.say(&format!("the program runs again: {} {deed} it", visible(&name)))?;
         self.position = Position::Running { pause: PauseAsked::No, by: Resumer::Other(name) };
         self.show_next_stop()
     }

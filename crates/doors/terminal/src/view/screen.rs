@@ -10,6 +10,7 @@ use crate::Prompts;
 use crate::error::Error;
 use crate::view::Paint;
 use breakroom_client::noise::is_noise;
+use breakroom_wire::visible_lines;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cursor {
@@ -112,13 +113,13 @@ impl<'a, O: Write> Screen<'a, O> {
         self.begin_line()
     }
 
-    /// One line about others, or about what does not matter much.
+    /// One line about others, or about what does not matter much. The others choose their names.
     pub fn murmur(&mut self, text: &str) -> Result<(), Error> {
-        self.say(&self.paint.dim(text))
+        self.say(&self.paint.dim(&visible_lines(text)))
     }
 
     pub fn complain(&mut self, text: &str) -> Result<(), Error> {
-        self.say(&self.paint.alarm(&format!("error: {text}")))
+        self.say(&self.paint.alarm(&format!("error: {}", visible_lines(text))))
     }
 
     /// Leaves the cursor behind the prompt, if it is not there.
@@ -214,6 +215,16 @@ mod tests {
         screen.typed();
         screen.complain("no").unwrap();
         assert_eq!(String::from_utf8(output).unwrap(), "sum: 42\nstopped\na\nb\n| one\n| two\n> error: no\n");
+    }
+
+    #[test]
+    fn names_of_others_do_not_steer_the_terminal() {
+        let mut output = Vec::new();
+        let mut screen = Screen::new(&mut output, Paint::Plain);
+        screen.murmur("\x1b]0;x\x07Ann joined").unwrap();
+        screen.complain("\u{202e}Ann resumed it").unwrap();
+        let shown = "\\u{1b}]0;x\\u{7}Ann joined\nerror: \\u{202e}Ann resumed it\n";
+        assert_eq!(String::from_utf8(output).unwrap(), shown);
     }
 
     struct Asked(std::sync::Mutex<Vec<String>>);

@@ -1,8 +1,10 @@
-//! Who has come over HTTP and has not shown the token yet.
+//! Connections that have not shown the token yet: how many there may be, and for how long.
 //!
-//! Anybody on this machine can connect, and each connection costs a descriptor that sessions need. So a stranger is heard
-//! for a short time only, and there is room for so many: whoever has waited longest makes room for the next. One that has
-//! shown the token may be silent for as long as it likes.
+//! It reads no connection and knows no token; its users say when a connection comes, is known and goes.
+//!
+//! Any user of this machine can connect to a TCP port, and each connection costs descriptors and memory that sessions
+//! need. So a connection without the token has a deadline, and their number is limited: the oldest one makes room for the
+//! next. A connection that has shown the token may be silent for as long as it likes.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,21 +12,36 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-const MOST: usize = 64;
-/// A client that has connected has something to say.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The limit of connections without the token.
+pub const MOST: usize = 64;
+/// The time that a connection has to show the token.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Strangers(Mutex<VecDeque<Arc<Stranger>>>);
 
 /// One connection.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Stranger {
     makes_room: CancellationToken,
     is_known: CancellationToken,
 }
 
+/// Why a connection is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SentAway {
+    /// Newer connections took its place.
+    MakesRoom,
+    /// It did not show the token in time.
+    TooLate,
+}
+
 impl Strangers {
+    pub const fn new() -> Self {
+        Strangers(Mutex::new(VecDeque::new()))
+    }
+
+    /// A connection was accepted.
     pub fn comes(&self) -> Arc<Stranger> {
         let stranger = Arc::<Stranger>::default();
         let mut strangers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +54,7 @@ impl Strangers {
         stranger
     }
 
-    /// It has shown the token.
+    /// The connection has shown the token.
     pub fn knows(&self, stranger: &Arc<Stranger>) {
         if !stranger.is_known.is_cancelled() {
             stranger.is_known.cancel();
@@ -45,6 +62,7 @@ impl Strangers {
         }
     }
 
+    /// The connection is closed.
     pub fn goes(&self, stranger: &Arc<Stranger>) {
         let mut strangers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         strangers.retain(|other| !Arc::ptr_eq(other, stranger));
@@ -52,13 +70,13 @@ impl Strangers {
 }
 
 impl Stranger {
-    /// Comes when it is heard no longer; never, if it has shown the token by then.
-    pub async fn is_sent_away(&self) {
+    /// Waits until the connection must be closed; without end, if it has shown the token by then.
+    pub async fn is_sent_away(&self) -> SentAway {
         tokio::select! {
             biased;
             () = self.is_known.cancelled() => std::future::pending().await,
-            () = self.makes_room.cancelled() => {}
-            () = tokio::time::sleep(PATIENCE) => {}
+            () = self.makes_room.cancelled() => SentAway::MakesRoom,
+            () = tokio::time::sleep(PATIENCE) => SentAway::TooLate,
         }
     }
 }
