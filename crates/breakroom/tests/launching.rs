@@ -51,17 +51,18 @@ struct Place {
 }
 
 impl Place {
+    /// What is built goes into a cache of its own, beside the debuggers that `cargo xtask test` has installed.
     fn new() -> Place {
-        Place { desk: Desk::new() }
-    }
-
-    /// The same with the debuggers of ours beside what is built.
-    fn with_adapters() -> Place {
-        let place = Place::new();
+        let place = Place::without_adapters();
         let cache = place.desk.sandbox.path("cache").join("breakroom");
         std::fs::create_dir_all(&cache).unwrap();
         std::os::unix::fs::symlink(breakroom_testkit::adapters::folder(), cache.join("adapters")).unwrap();
         place
+    }
+
+    /// Where only the debuggers in PATH are found, so that a stand-in for another one is taken.
+    fn without_adapters() -> Place {
+        Place { desk: Desk::new() }
     }
 
     fn path(&self, name: &str) -> PathBuf {

@@ -114,7 +114,7 @@ fn a_program_of_node_is_attached_to_by_its_number_and_left_running() {
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     // Not the usual port: another test may have it.
     let (child, mut lines) = spinning(&place, &["--inspect-port=0"]);
     let pid = child.0.id().to_string();
@@ -146,7 +146,7 @@ fn the_inspector_that_was_opened_for_a_session_is_closed_after_it_however_it_end
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let mut place = Place::with_adapters();
+    let mut place = Place::new();
     place.write("spin.js", SPIN);
     let said = place.path("said");
     // Not in the census: it is to outlive the hub.
@@ -244,7 +244,7 @@ fn an_inspector_that_opens_after_its_attach_has_failed_is_closed_again() {
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("spin.js", SPIN);
     let said = place.path("said");
     let mut node = place.desk.sandbox.program(needs("node"));
@@ -277,7 +277,7 @@ fn a_second_attach_to_a_process_that_was_busy_keeps_its_inspector() {
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let (child, lines) = spinning(&place, &["--inspect-port=0"]);
     let pid = child.0.id().to_string();
     attach_in_vain(&place, &child);
@@ -303,7 +303,7 @@ fn an_attach_that_follows_another_to_a_busy_process_keeps_its_inspector() {
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let waits = "const fs = require('fs'), { spawnSync } = require('child_process');\nconst busy = setInterval(() => {\n  \
                  if (!fs.existsSync('busy')) return;\n  clearInterval(busy);\n  fs.writeFileSync('begun', '');\n  \
                  spawnSync('sh', ['-c', 'until [ -e free ]; do sleep 0.05; done']);\n}, 10);\n";
@@ -366,7 +366,7 @@ fn the_end_of_a_session_leaves_another_at_the_same_process() {
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     // Not the usual port: another test may have it. Without one in its words it would not be looked for elsewhere.
     let (child, mut lines) = spinning(&place, &["--inspect-port=0", "--inspect-publish-uid=http"]);
     let come = || {
@@ -403,7 +403,7 @@ fn a_program_of_node_that_lets_debuggers_in_is_paused_by_its_address_and_left_ru
     if adapters::skipped("js-debug") || adapters::skipped("node") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let port = crate::free_port();
     let address = format!("127.0.0.1:{port}");
     let (child, mut lines) = spinning(&place, &[&format!("--inspect={address}")]);

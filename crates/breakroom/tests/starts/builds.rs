@@ -105,7 +105,7 @@ fn go_is_built_by_us_only_for_a_debugger_that_does_not() {
     if adapters::skipped("delve") {
         return;
     }
-    let place = Place::new();
+    let place = Place::without_adapters();
     place.adapter("native", &["gdb"]);
     place.write("x.go", "package main\n\nfunc main() { println(1) }\n");
     let told = place.told("launch", json!({"type": "gdb", "program": place.text("x.go")}));

@@ -44,7 +44,7 @@ fn a_compound_of_two_languages_is_one_session_that_lasts_as_long_as_its_programs
     if adapters::skipped("lldb") || adapters::debugpy().is_none() {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write(".vscode/launch.json", LAUNCH);
     place.write("t.py", SCRIPTED);
     place.write("t.c", COMPILED);
@@ -60,7 +60,7 @@ fn a_compound_that_stops_as_one_ends_with_the_first_of_its_programs_and_its_code
     if adapters::debugpy().is_none() {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let configuration = |name: &str| {
         let program = format!("${{workspaceFolder}}/{name}.py");
         serde_json::json!({"name": name, "type": "python", "request": "launch", "program": program})
@@ -83,7 +83,7 @@ fn a_compound_ends_with_the_code_of_a_go_program_that_failed() {
     if adapters::skipped("delve") || adapters::debugpy().is_none() {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write(
         ".vscode/launch.json",
         r#"{
@@ -107,7 +107,7 @@ fn a_compound_ends_with_the_code_of_a_go_program_that_failed() {
 /// A compound `both` of `one.py` and of what else is in `other`.
 fn of_two(other: Value) -> Option<Place> {
     adapters::debugpy()?;
-    let place = Place::with_adapters();
+    let place = Place::new();
     let one =
         json!({"name": "one", "type": "python", "request": "launch", "program": "${workspaceFolder}/one.py"});
     let launch = json!({

@@ -43,7 +43,7 @@ message(STATUS \"all\")
 
 #[test]
 fn a_step_goes_on_from_a_breakpoint_in_what_it_calls_that_only_says_something() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     for (adapter, file, text) in CALLS {
         if adapters::skipped(adapter) {
             continue;
@@ -133,7 +133,7 @@ fn a_perl_program_that_prints_without_end_is_interrupted() {
 /// SIGINT is how perl's debugger interrupts a program.
 #[test]
 fn a_program_that_a_signal_ends_has_the_exit_code_of_a_shell() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     for (adapter, file, text, signals) in [
         ("rdbg", "r.rb", "Process.kill('SIGNAL', Process.pid)\nsleep 60\n", &["INT", "TERM", "KILL"][..]),
         ("perl", "p.pl", "kill 'SIGNAL', $$;\nsleep 60;\n", &["TERM", "KILL"][..]),

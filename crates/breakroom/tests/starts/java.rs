@@ -50,7 +50,7 @@ fn place() -> Option<Place> {
     if adapters::skipped("jdi") || adapters::skipped("java") {
         return None;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("src/main/java/a/b/Main.java", MAIN);
     place.write("src/main/java/a/b/Other.java", OTHER);
     Some(place)

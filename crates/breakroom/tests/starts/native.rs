@@ -49,7 +49,7 @@ pub(super) fn debuggers() -> impl Iterator<Item = &'static str> {
 
 #[test]
 fn a_program_begins_in_its_own_main() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("c.c", C);
     place.write("my-tool.rs", RUST);
     let made = Command::new(needs("rustc")).args(["-g", "my-tool.rs"]).current_dir(place.path(".")).status();
@@ -70,7 +70,7 @@ fn a_program_begins_in_its_own_main() {
 
 #[test]
 fn a_breakpoint_of_ones_own_at_the_entry_is_hit_there() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("c.c", C);
     for debugger in debuggers() {
         let told = place.run(".", &["--type", debugger, "--break", "6", "c.c"], "next\nrestart\nbt\nquit\n");
@@ -81,7 +81,7 @@ fn a_breakpoint_of_ones_own_at_the_entry_is_hit_there() {
 
 #[test]
 fn the_values_of_a_rust_program_read_well() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("t.rs", RUST);
     let made = Command::new(needs("rustc")).args(["-g", "t.rs"]).current_dir(place.path(".")).status();
     assert!(made.unwrap().success());
@@ -95,7 +95,7 @@ fn the_values_of_a_rust_program_read_well() {
 
 #[test]
 fn what_is_in_the_values_of_a_rust_program_is_told_at_the_stop() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("values.rs", RUST_VALUES);
     for debugger in debuggers().filter(|name| name.ends_with("lldb")) {
         let arguments = ["--type", debugger, "--break", "17", "--break", "4", "values.rs"];
@@ -118,7 +118,7 @@ fn what_is_in_the_values_of_a_rust_program_is_told_at_the_stop() {
 /// Another's file in the launcher's folder would say which compiler that is, and one that is missing is fetched first.
 #[test]
 fn the_compiler_that_is_asked_is_not_the_folders_and_holds_nobody_up() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("t.rs", RUST);
     let made = Command::new(needs("rustc")).args(["-g", "t.rs"]).current_dir(place.path(".")).status();
     assert!(made.unwrap().success());
@@ -137,7 +137,7 @@ fn the_compiler_that_is_asked_is_not_the_folders_and_holds_nobody_up() {
 /// It says nothing then, and a path that is made of nothing is one in the launcher's folder.
 #[test]
 fn a_compiler_that_fails_does_not_make_a_script_of_the_folder_run() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("t.rs", RUST);
     let made = Command::new(needs("rustc")).args(["-g", "t.rs"]).current_dir(place.path(".")).status();
     assert!(made.unwrap().success());
@@ -158,7 +158,7 @@ fn input_that_a_programs_arguments_redirect_is_left_so() {
     if adapters::skipped("cdt-gdb") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("reads.c", READS);
     let from = place.write("in.txt", "from the file\n");
     let redirected = format!("arguments=\"< {}\"", from.display());
@@ -174,7 +174,7 @@ fn an_lldb_without_python_stops_on_entry_all_the_same() {
     if adapters::skipped("lldb") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let file = place.write("c.c", C);
     let made = Command::new(needs("cc")).arg("-g").arg("-o").arg(place.path("c")).arg(file).status();
     assert!(made.unwrap().success());
@@ -194,7 +194,7 @@ fn an_lldb_without_python_stops_on_entry_all_the_same() {
 
 #[test]
 fn a_core_file_is_looked_at_and_does_not_run() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     let file = place.write("c.c", C);
     let made = Command::new(needs("cc")).arg("-g").arg("-o").arg(place.path("c")).arg(file).status();
     assert!(made.unwrap().success());
@@ -248,7 +248,7 @@ int main(int argc, char **argv) {
 /// What each end of a program is told as, and what `breakroom run` ends with: 128 and its number if it was a signal.
 #[test]
 fn a_program_ends_with_the_code_that_a_shell_has_for_it() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("ends.c", ENDS);
     for debugger in debuggers() {
         for (how, code) in [
@@ -292,7 +292,7 @@ fn what_a_program_wrote_last_is_told_before_its_end() {
     if adapters::skipped("gdb") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let talks = "#include <stdio.h>\nint main(void) {\n    for (int at = 0; at < 500; at++) printf(\"line %d\\n\", at);\n    printf(\"last words\");\n    return 5;\n}\n";
     place.write("talks.c", talks);
     // What is read beside the end is late now and then only.
@@ -323,7 +323,7 @@ int main() {
 
 #[test]
 fn what_is_in_the_lists_of_a_cpp_program_is_told_at_the_stop() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("values.cpp", CPP_VALUES);
     // Of what is read by a script cdt-gdb shows only that there is something.
     for debugger in debuggers().filter(|name| *name != "cdt-gdb") {

@@ -47,7 +47,7 @@ fn node_stops_at_the_first_statement_that_runs_and_not_in_the_first_function_of_
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("script.js", SCRIPT);
     place.write("module.mjs", &SCRIPT.replace("function add", "import 'fs';function add"));
     place.write(
@@ -73,7 +73,7 @@ fn typescript_stops_in_its_own_first_statement() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("t/x.ts", TYPESCRIPT);
     place.write("t/x.js", COMPILED);
     place.write("t/x.js.map", MAP);
@@ -87,7 +87,7 @@ fn what_the_launch_says_of_the_environment_stays_when_the_program_is_stopped_on_
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let text =
         "function f() { return process.env.A; }\nconst a = f();\nconsole.log(a + Error.stackTraceLimit);\n";
     place.write("s.js", text);
@@ -116,7 +116,7 @@ fn a_program_of_node_ends_with_its_own_exit_code() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     for (text, code) in [
         ("console.log('well')\n", 0),
         ("process.exit(7)\n", 7),
@@ -139,7 +139,7 @@ fn a_program_of_node_with_a_port_of_its_own_is_reached_through_us() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let file = place.write("x.js", "let ticks = 0;\nsetInterval(() => {\n  ticks++;\n}, 10);\n");
     let port = crate::free_port();
     let mut client = place.editor(Hub::Private);
@@ -168,7 +168,7 @@ fn a_program_of_node_that_is_idle_is_paused_and_says_that_it_is() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let file = place.write(
         "x.js",
         "globalThis.seen = 41;\nrequire('net').createServer().listen(0, '127.0.0.1', () => setTimeout(() => console.log('up'), 0));\n",
@@ -212,7 +212,7 @@ fn an_editor_hears_which_filters_js_debug_has_on_by_itself() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let file = place.write("x.js", "Promise.reject(new Error('lost'));\n");
     let mut client = place.editor(Hub::Private);
     client.allow(&["output", "thread", "process", "loadedSource", "module", "exited"]);
@@ -234,7 +234,7 @@ fn a_program_of_node_stops_where_it_throws_what_nobody_catches() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place
         .write("x.js", "try { throw new Error('caught') } catch {}\nlet a = 42;\nthrow new Error('lost');\n");
     let told = place.run(".", &["--break", "x.js:2", "x.js"], "continue\nprint a\ncontinue\n");
@@ -254,7 +254,7 @@ fn a_program_of_node_that_cannot_be_read_says_why_and_stops_nowhere() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("x.js", "const a = 1;\nlet b = ;\n");
     let told = place.run(".", &["x.js"], "print 1\ncontinue\n");
     told.shows(&["x.js:2\nlet b = ;\n", "SyntaxError: Unexpected token", "exit code 1"]);
@@ -272,7 +272,7 @@ fn of_the_timers_that_led_to_a_place_in_node_the_latest_are_enough() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let text = "let n = 0;
 function tick() {
   if (++n < 40) return setTimeout(tick, 1);
@@ -293,7 +293,7 @@ fn what_a_function_of_node_uses_of_those_around_it_is_shown_behind_its_locals() 
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let text = "function outer(kept) {
   const other = 'unused';
   return function inner(a) {
@@ -318,7 +318,7 @@ fn without_node_it_is_said_that_node_is_missing_and_how_to_get_it() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("x.js", "let a = 1;\n");
     let mut command = place.desk.sandbox.command(["run", "--private", "x.js"]);
     place.surroundings(&mut command);
@@ -336,7 +336,7 @@ fn a_program_of_node_reads_what_it_is_given_and_then_finds_the_end() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write(
         "x.js",
         "const lines = require('readline').createInterface({ input: process.stdin });
@@ -403,7 +403,7 @@ fn a_program_that_is_not_to_be_ended_outlives_its_session_and_nothing_outlives_i
         return;
     }
     for word in ["none", "polite"] {
-        let place = Place::with_adapters();
+        let place = Place::new();
         let mut client = lasting(&place, word);
         client.allow(&["terminated", "exited"]);
         client.call("disconnect", json!({"terminateDebuggee": true}));
@@ -428,7 +428,7 @@ fn what_the_server_leaves_in_the_temporary_folder_goes_with_it_even_if_the_hub_i
     if adapters::skipped("js-debug") {
         return;
     }
-    let mut place = Place::with_adapters();
+    let mut place = Place::new();
     let client = lasting(&place, "forceful");
     let servers =
         |process: &breakroom_testkit::census::Process| process.command_line.contains("vsDebugServer");
@@ -453,7 +453,7 @@ fn the_code_of_a_program_in_a_terminal_is_told() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     for (text, code) in [("process.exit(3)", 3), ("process.kill(process.pid, 'SIGKILL')", 137), ("", 0)] {
         place.write("ends.js", &format!("console.log('here');\n{text};\n"));
         let told = place.run(".", &["--launch", "console=\"integratedTerminal\"", "ends.js"], "continue\n");

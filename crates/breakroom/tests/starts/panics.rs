@@ -13,7 +13,7 @@ use crate::{Place, begin, needs};
 
 #[test]
 fn a_panic_of_a_rust_program_stops_it() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("panics.rs", "fn main() {\n    let list = vec![1, 2, 3];\n    let at = list.len() + 4;\n    println!(\"{}\", list[at]);\n}\n");
     for debugger in debuggers().filter(|name| *name != "cdt-gdb") {
         let told =
@@ -53,7 +53,7 @@ const CATCHES_ONE: &str = r#"fn main() {
 
 #[test]
 fn panics_that_a_program_catches_stop_it_only_if_somebody_wants_that() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("one.rs", CATCHES_ONE);
     let made = Command::new(needs("rustc")).args(["-g", "one.rs"]).current_dir(place.path(".")).status();
     assert!(made.unwrap().success());
@@ -71,7 +71,7 @@ fn panics_that_a_program_catches_stop_it_only_if_somebody_wants_that() {
 
 #[test]
 fn an_editor_is_offered_panics_as_a_filter_and_hears_of_them_as_exceptions() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("one.rs", CATCHES_ONE);
     let made = Command::new(needs("rustc")).args(["-g", "one.rs"]).current_dir(place.path(".")).status();
     assert!(made.unwrap().success());
@@ -124,7 +124,7 @@ int main(int argc, char **) {
 /// What raised it is somewhere in a library.
 #[test]
 fn a_program_that_gives_up_is_shown_where_it_is_its_own() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("gives_up.cpp", GIVES_UP);
     for debugger in debuggers() {
         let told = place.run(".", &["--type", debugger, "gives_up.cpp"], "continue\nquit\n");
@@ -138,7 +138,7 @@ fn a_program_that_gives_up_is_shown_where_it_is_its_own() {
 /// It may catch them, and whoever attached would be stopped by each without having asked for it.
 #[test]
 fn a_panic_of_a_program_that_ran_before_it_was_debugged_does_not_stop_it() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("catches.rs", CATCHES);
     let made = Command::new(needs("rustc")).args(["-g", "catches.rs"]).current_dir(place.path(".")).status();
     assert!(made.unwrap().success());
@@ -185,7 +185,7 @@ func main() {
 /// The innermost frame is somewhere in the system's library then, and a step there is nowhere to be seen.
 #[test]
 fn a_step_after_a_pause_comes_to_the_next_line_of_the_program() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     let file = place.write("waits.c", WAITS);
     let made = Command::new(needs("cc")).arg("-g").arg("-o").arg(place.path("waits")).arg(file).status();
     assert!(made.unwrap().success());
@@ -202,7 +202,7 @@ fn a_step_after_a_pause_of_a_go_program_comes_to_its_next_line() {
     if adapters::skipped("delve") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("go.mod", "module waits\n\ngo 1.19\n");
     let file = place.write("main.go", GO_WAITS);
     let program = json!({"type": "go", "program": file, "cwd": place.text(".")});

@@ -91,10 +91,6 @@ fn a_folder_whose_cmake_script_builds_nothing_is_debugged_by_the_script() {
         return;
     }
     let place = Place::new();
-    // The one that doctor installs, which is in no PATH.
-    let cache = place.desk.sandbox.path("cache").join("breakroom");
-    std::fs::create_dir_all(&cache).unwrap();
-    std::os::unix::fs::symlink(adapters::folder(), cache.join("adapters")).unwrap();
     place.write(
         "c/CMakeLists.txt",
         "cmake_minimum_required(VERSION 3.20)\nproject(c NONE)\nset(NAME \"world\")\nmessage(STATUS \"hello ${NAME}\")\n",

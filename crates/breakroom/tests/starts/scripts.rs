@@ -218,7 +218,7 @@ fn variables_of_cmake_are_listed_and_one_that_is_not_set_is_no_empty_one() {
     if adapters::skipped("cmake") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("m.cmake", "set(apple 1)\nset(e \"\")\nmessage(STATUS \"a ${apple}\")\n");
     let commands = "locals\nprint nosuch\nprint ${apple}\nprint e\ncontinue\n";
     let told = place.run(".", &["--break", "3", "m.cmake"], commands);
@@ -399,7 +399,7 @@ fn a_breakpoint_in_the_first_line_of_a_ruby_program_is_hit_after_a_restart_too()
 
 #[test]
 fn what_a_breakpoint_says_in_the_midst_of_a_step_is_printed() {
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("p.pl", &SUM.replace("<STDIN>", "\"Ann\""));
     let function = "function(add)\n  set(total 3)\n  set(other 1)\n  message(STATUS \"in ${total}\")\nendfunction()\nadd()\n";
     place.write("m.cmake", function);

@@ -73,7 +73,7 @@ fn tests_of_python_are_debugged_by_the_command_line_that_runs_them() {
     if adapters::skipped("debugpy") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("tests/test_unit.py", UNIT);
     for words in [
         &["--break", "test_unit.py:7", "unittest", "tests/test_unit.py"][..],
@@ -172,7 +172,7 @@ fn a_module_of_python_is_run_by_its_name_with_whatever_follows_it() {
     if adapters::skipped("debugpy") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("tests/test_unit.py", UNIT);
     for words in [
         &["--break", "test_unit.py:7", "-m", "unittest", "-v", "tests/test_unit.py"][..],
@@ -203,7 +203,7 @@ fn code_of_a_python_command_line_is_run_with_what_follows_it() {
     if adapters::skipped("debugpy") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     let code = "import sys\nprint(sys.argv)";
     let told = place.run(".", &["python3", "-c", code, "-b", "x"], "next\nprint 6 * 7\ncontinue\n");
     told.shows(&["stopped: entry at <string>:1 ", "<string>:2 ", "42", "['-c', '-b', 'x']"]);
@@ -214,7 +214,7 @@ fn code_of_a_python_command_line_is_run_with_what_follows_it() {
 
 /// A virtual environment with a module of its own, and a tool as pip installs it.
 fn project_with(environment: &str) -> Place {
-    let place = Place::with_adapters();
+    let place = Place::new();
     let made = Command::new(needs("python3"))
         .args(["-m", "venv", "--without-pip", &place.text(environment)])
         .status()
@@ -319,7 +319,7 @@ fn a_name_without_folders_is_that_of_the_file_that_a_configuration_is_for() {
     if adapters::skipped("debugpy") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("tests/test_unit.py", UNIT);
     let configuration = json!({"configurations": [
         {"name": "this file", "type": "debugpy", "request": "launch", "module": "unittest", "args": ["${file}"]},
@@ -351,7 +351,7 @@ fn programs_of_a_python_project_have_a_name_each_and_stop_where_there_is_somethi
     if adapters::skipped("debugpy") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("p/pyproject.toml", "[project.scripts]\nshop = \"shop.cli:main\"\n");
     place.write("p/shop/__init__.py", "");
     place.write("p/shop/__main__.py", "from . import cli\nprint('by the package')\n");
@@ -376,7 +376,7 @@ fn what_tests_of_node_print_is_shown_by_a_configuration_too() {
     if adapters::skipped("js-debug") {
         return;
     }
-    let place = Place::with_adapters();
+    let place = Place::new();
     place.write("sum.test.js", "const test = require('node:test');\ntest('adds up', () => {\n  process.stdout.write('written\\n');\n});\n");
     let configuration = json!({"configurations": [
         {"name": "node test", "type": "node", "request": "launch", "runtimeArgs": ["--test"], "program": "${file}"},
