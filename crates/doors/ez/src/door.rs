@@ -6,7 +6,7 @@
 
 use std::io::{BufRead, Write};
 
-use breakroom_client::{Happening, Messages};
+use breakroom_client::{Happening, Messages, Request};
 
 use crate::Setup;
 use crate::command::{Command, Said, Spot, When};
@@ -20,6 +20,8 @@ pub struct Door {
     pub link: Link,
     pub setup: Setup,
     pub state: State,
+    /// How the session began for this client.
+    pub request: Request,
     /// Waits until the session has let go, once there is one.
     pub close: Option<Box<dyn FnOnce() -> Option<String>>>,
 }
@@ -46,7 +48,7 @@ impl Door {
         input: impl BufRead + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> Self {
-        Door { link: Link::new(input, output), setup, state: State::Fresh, close: None }
+        Door { link: Link::new(input, output), setup, state: State::Fresh, request: Request::Launch, close: None }
     }
 
     pub fn run(mut self) -> i32 {

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use breakroom_client::Happening;
+use breakroom_client::{Happening, Request};
 use serde_json::json;
 
 use crate::door::{Door, State, Then};
@@ -88,6 +88,10 @@ impl Door {
         // Nobody is left to tell if this cannot be written.
         let _ = self.link.refuse_the_rest("the session was terminated");
         if self.close.is_some() {
+            if self.request == Request::Join {
+                // The hub takes the `disconnect` of a client that joined as its own leaving, unless it has asked for the end.
+                let _ = self.link.client.send("terminate", json!({}));
+            }
             self.link.disconnect(json!({"restart": false, "terminateDebuggee": true}), QUICK_GOODBYE);
         }
         let _ = self.link.say(Event::new("terminated"));

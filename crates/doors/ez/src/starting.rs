@@ -65,6 +65,7 @@ impl Door {
         };
         self.link.client.connect(reader, writer);
         self.close = Some(close);
+        self.request = request;
         // Only one who has not said where to stop wants to stop at once; what runs already has no beginning.
         let at_entry = plan.breakpoints.is_empty() && request == Request::Launch;
         let complaints = match self.launch(&mut plan, &adapter, request, launch, at_entry) {
