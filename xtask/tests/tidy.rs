@@ -138,7 +138,9 @@ fn no_path_of_one_machine_is_in_the_source() {
 }
 
 fn kind(name: &str) -> &str {
-    if name.starts_with("breakroom-door-") { "a door" } else { name }
+    let is_front_end =
+        ["breakroom-door-", "breakroom-frontend-"].iter().any(|prefix| name.starts_with(prefix));
+    if is_front_end { "a door" } else { name }
 }
 
 fn name(package: &Value) -> &str {

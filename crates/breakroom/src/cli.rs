@@ -76,6 +76,11 @@ pub enum Command {
     ///
     /// `breakroom mcp --print-config` prints what to put into the configuration of the common clients.
     Mcp(crate::mcp::McpArgs),
+    /// Run a debug bridge for an orchestrator (DCP protocol 2026-02-01).
+    ///
+    /// Clients connect to the socket that the first line on stdout names, and say in a handshake which debug adapter to
+    /// start. Each session is an ordinary one: `breakroom ls` lists it, and others can join it.
+    Bridge(crate::bridge::BridgeArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -322,6 +327,7 @@ impl Command {
             Command::Run(args) => crate::run::run(*args),
             Command::Dap(args) => dap(args),
             Command::Mcp(args) => crate::mcp::mcp(args),
+            Command::Bridge(args) => crate::bridge::bridge(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),

@@ -100,7 +100,8 @@ impl Finding<'_> {
                 format!("{} {name:<14} {version:<12} {path}{languages}\n", mark("ok", "32"))
             }
             Outcome::Missing { install: Some(install), outdated, .. } => {
-                let problem = outdated.as_ref().map_or("not found".to_owned(), |outdated| outdated.to_string());
+                let problem =
+                    outdated.as_ref().map_or("not found".to_owned(), |outdated| outdated.to_string());
                 let ways = match self.entry.fix.is_empty() {
                     true => "   install it by hand:".to_owned(),
                     false => format!("   install it with: breakroom doctor --fix {name}\n   or by hand:"),

@@ -130,7 +130,9 @@ fn told(entry: &Entry) -> (Tone, String, String) {
         }
         Entry::EngineUp { engine } => (Tone::Usual, format!("{engine} is up")),
         Entry::EngineFailed { reason } => (Tone::Alarm, format!("the debugger failed: {reason}")),
-        Entry::EngineEnded { engine, exit } => (Tone::Usual, format!("{engine} ended with {exit}")),
+        Entry::EngineEnded { engine, exit, failure: _ } => {
+            (Tone::Usual, format!("{engine} ended with {exit}"))
+        }
         Entry::Did { client, deed, command, thread, detail } => {
             let thread = thread.map(|thread| format!(", thread {thread}")).unwrap_or_default();
             (Tone::Usual, format!("{client} {deed} ({command}{thread}){}", because(detail)))

@@ -1,5 +1,6 @@
 //! `breakroom`: the command line, and the only place that knows everything.
 
+mod bridge;
 mod cli;
 mod demo;
 mod doctor;

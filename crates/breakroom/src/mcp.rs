@@ -13,7 +13,8 @@ use breakroom_door_mcp::{
 use breakroom_door_terminal::Request;
 use breakroom_engines::{Catalog, Context};
 use breakroom_hub::{
-    Link, LinkError, Newcomer, PeerAccess, Process, Purpose, connect_or_start, locate, run_private,
+    Link, LinkError, Newcomer, PeerAccess, Process, Purpose, SessionOptions, connect_or_start, locate,
+    run_private,
 };
 use breakroom_launch::attach::Object;
 use breakroom_launch::is_python;
@@ -181,9 +182,11 @@ impl TheHub {
         };
         let adapter = launch["type"].as_str().unwrap_or("breakroom").to_owned();
         let purpose = match session {
-            Session::New { engine } => Purpose::Start { engine, access: PeerAccess::SameUser },
+            Session::New { engine } => {
+                Purpose::Start { options: SessionOptions::with_type(engine), access: PeerAccess::SameUser }
+            }
             Session::Live { wanted } => {
-                Purpose::Join { session: locate(wanted)?, access: PeerAccess::SameUser }
+                Purpose::Join { session: locate(wanted)?, child: None, access: PeerAccess::SameUser }
             }
         };
         let (stream, farewell) = connect(&self.program, purpose, context)?;
@@ -251,7 +254,8 @@ fn attach_args(attach: &Attach, context: &Context) -> Result<RunArgs> {
 fn connect(program: &Path, purpose: Purpose, context: Context) -> Result<(UnixStream, Farewell)> {
     let (stream, theirs) = UnixStream::pair().context("no socket pair")?;
     let output = theirs.try_clone().context("no socket pair")?;
-    let newcomer = Newcomer { input: theirs.into(), output: output.into(), control: None, purpose };
+    let newcomer =
+        Newcomer { input: theirs.into(), output: output.into(), control: None, files: None, purpose };
     let (says, farewell) = tokio::sync::oneshot::channel();
     let waiting = std::thread::Builder::new().name("session".to_owned());
     match Link::hand_over(connect_or_start(program)?, newcomer, &context) {

@@ -75,8 +75,19 @@ fn is_over(session: &Summary) -> bool {
 }
 
 fn line(summary: &Summary) -> String {
-    let Summary { id, name, state, engine, clients, observers, outlives: _, nodes, tree: _, version } =
-        summary;
+    let Summary {
+        id,
+        name,
+        state,
+        engine,
+        clients,
+        observers,
+        outlives: _,
+        nodes,
+        tree: _,
+        version,
+        labels: _,
+    } = summary;
     let engine = engine.as_deref().unwrap_or("-");
     // One that has just begun has no name yet, and one whose clients were lost has none of those.
     let name = or_else(name, "-");

@@ -45,6 +45,13 @@ fn the_examples_of_the_mcp_door_work() {
     check("docs/doors/mcp.md", "debugpy");
 }
 
+#[test]
+fn the_examples_of_the_debug_bridge_work() {
+    if !adapters::skipped("js-debug") {
+        check("docs/frontends/bridge.md", "debugpy");
+    }
+}
+
 /// Every tool has a row that names everything it takes, in the order in which agents are shown them.
 #[test]
 fn every_tool_of_the_mcp_door_is_documented() {

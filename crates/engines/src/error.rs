@@ -91,7 +91,7 @@ pub enum StartError {
     #[error(
         "the adapter {name} did not {expected} within {seconds} s; a larger connectionTimeoutSeconds allows more{tail}"
     )]
-    Timeout { name: String, seconds: u64, expected: String, tail: Tail },
+    Timeout { name: String, seconds: f64, expected: String, tail: Tail },
     #[error(
         "port {port}, meant for the adapter {name}, is answered by {owner}. Try again: another port will be taken."
     )]

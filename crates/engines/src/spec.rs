@@ -3,6 +3,7 @@
 //! It says nothing about where the program is; that is looked up in the launcher's context at the start.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -18,7 +19,7 @@ pub struct AdapterSpec {
     pub cwd: Option<PathBuf>,
     pub mode: Mode,
     pub env: Vec<EnvVar>,
-    pub connection_timeout_seconds: u64,
+    pub connection_timeout: Duration,
     /// Whether the debuggee writes to the adapter's own stdout and stderr (delve 1.20, rdbg).
     pub debuggee_stdio: bool,
     /// What the debuggee reads. Only a pipe of ours makes a difference to the start.
@@ -78,8 +79,20 @@ pub struct EnvVar {
     pub value: Option<String>,
 }
 
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// No timeout is longer: beyond it the clock's arithmetic could overflow.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
+
 pub(crate) fn default_timeout() -> u64 {
-    10
+    DEFAULT_TIMEOUT.as_secs()
+}
+
+/// Zero for what is not a time to wait, which `check` refuses.
+fn timeout(seconds: f64) -> Duration {
+    match seconds > 0.0 {
+        true => Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_TIMEOUT).min(LONGEST_TIMEOUT),
+        false => Duration::ZERO,
+    }
 }
 
 #[derive(Deserialize)]
@@ -94,7 +107,7 @@ struct Record {
     #[serde(default)]
     env: Option<Vec<EnvVar>>,
     #[serde(default)]
-    connection_timeout_seconds: Option<u64>,
+    connection_timeout_seconds: Option<f64>,
     #[serde(default)]
     debuggee_stdio: bool,
     #[serde(default)]
@@ -112,7 +125,7 @@ impl TryFrom<Record> for AdapterSpec {
         let name = record.name.or(file_name).unwrap_or_default();
         let spec = AdapterSpec {
             env: record.env.unwrap_or_default(),
-            connection_timeout_seconds: record.connection_timeout_seconds.unwrap_or_else(default_timeout),
+            connection_timeout: record.connection_timeout_seconds.map_or(DEFAULT_TIMEOUT, timeout),
             debuggee_stdio: record.debuggee_stdio,
             banner: record.banner,
             ready: record.ready,
@@ -131,7 +144,7 @@ impl AdapterSpec {
             cwd: None,
             mode,
             env: Vec::new(),
-            connection_timeout_seconds: default_timeout(),
+            connection_timeout: DEFAULT_TIMEOUT,
             debuggee_stdio: false,
             input: InputSource::ItsOwn,
             banner: Banner::default(),
@@ -146,8 +159,8 @@ impl AdapterSpec {
         if self.args.first().is_none_or(String::is_empty) {
             return Err("\"args\" is empty: its first element is the program to start".into());
         }
-        if self.connection_timeout_seconds == 0 {
-            return Err("\"connectionTimeoutSeconds\" is 0: give at least 1, or leave it out for 10".into());
+        if self.connection_timeout.is_zero() {
+            return Err("\"connectionTimeoutSeconds\" must be more than 0; leave it out for 10".into());
         }
         if let Some(bad) =
             self.env.iter().find(|variable| variable.name.is_empty() || variable.name.contains('='))
@@ -190,7 +203,7 @@ mod tests {
     fn a_record_with_only_arguments_means_stdio_and_ten_seconds() {
         let spec = parse(r#"{"args": ["/opt/bin/some-adapter", "--x"]}"#).unwrap();
         assert_eq!((spec.name.as_str(), spec.mode), ("some-adapter", Mode::Stdio));
-        assert_eq!(spec.connection_timeout_seconds, 10);
+        assert_eq!(spec.connection_timeout, Duration::from_secs(10));
         let nulls =
             r#"{"args": ["a"], "mode": null, "env": null, "connectionTimeoutSeconds": null, "more": 1}"#;
         assert_eq!(parse(nulls).unwrap().mode, Mode::Stdio);
@@ -203,7 +216,7 @@ mod tests {
                 "env": [{"name": "A", "value": "1"}, {"name": "B"}, {"name": "C", "value": null}]}"#,
         )
         .unwrap();
-        assert_eq!((spec.mode, spec.connection_timeout_seconds, spec.env.len()), (Mode::TcpCallback, 3, 3));
+        assert_eq!((spec.mode, spec.connection_timeout.as_secs(), spec.env.len()), (Mode::TcpCallback, 3, 3));
         assert_eq!(spec.env[2].value, None);
     }
 
@@ -212,8 +225,8 @@ mod tests {
         for (json, reason) in [
             (r#"{"args": []}"#, "\"args\" is empty"),
             (r#"{"args": [""]}"#, "\"args\" is empty"),
-            (r#"{"args": ["a"], "connectionTimeoutSeconds": 0}"#, "give at least 1"),
-            (r#"{"args": ["a"], "connectionTimeoutSeconds": -1}"#, "-1"),
+            (r#"{"args": ["a"], "connectionTimeoutSeconds": 0}"#, "more than 0"),
+            (r#"{"args": ["a"], "connectionTimeoutSeconds": -1}"#, "more than 0"),
             (r#"{"args": ["a"], "mode": "carrier-pigeon"}"#, "tcp-callback"),
             (r#"{"args": ["a"], "mode": "tcp-connect"}"#, "{{port}}"),
             (r#"{"args": ["a"], "mode": "unix"}"#, "{{socket}}"),

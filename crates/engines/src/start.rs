@@ -38,9 +38,6 @@ pub(crate) use unix::MeetingFolder;
 
 /// A big answer should not need a hundred turns of reader and writer. More than the system allows is not given.
 const PIPE_SIZE: usize = 1024 * 1024;
-/// No timeout is longer: beyond it the clock's arithmetic could overflow.
-const LONGEST_TIMEOUT: u64 = 24 * 60 * 60;
-
 /// A started and connected adapter. All descriptors are non-blocking.
 #[derive(Debug)]
 pub struct Engine {
@@ -86,7 +83,7 @@ async fn meet(
     context: &Context,
     guard: &Path,
 ) -> Result<Engine, StartError> {
-    let patience = Duration::from_secs(spec.connection_timeout_seconds.min(LONGEST_TIMEOUT));
+    let patience = spec.connection_timeout;
     let deadline = Instant::now() + patience;
     let attempt = Attempt { spec, context, guard, ready: Mutex::new(ready), deadline };
     let mut engine = match spec.mode {
@@ -200,7 +197,7 @@ impl Attempt<'_> {
     fn timeout(&self, expected: impl Into<String>, tail: Tail) -> StartError {
         StartError::Timeout {
             name: self.spec.name.clone(),
-            seconds: self.spec.connection_timeout_seconds,
+            seconds: self.spec.connection_timeout.as_secs_f64(),
             expected: expected.into(),
             tail,
         }

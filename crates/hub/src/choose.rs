@@ -16,6 +16,7 @@ use breakroom_session::{
 };
 use serde_json::{Map, Value};
 
+use crate::hello::FixedAdapter;
 use crate::makers::Makers;
 use crate::sources;
 
@@ -49,19 +50,28 @@ pub(crate) fn choose(
             });
         }
     };
-    let spec: AdapterSpec = serde_json::from_value(record)
+    let mut spec: AdapterSpec = serde_json::from_value(record)
         .map_err(|error| format!("\"breakroom\": {{\"adapter\": ...}} cannot be used: {error}."))?;
     let kind = launch.and_then(|launch| launch.get("type")).and_then(Value::as_str);
     let attaches = launch.and_then(|launch| launch.get("request")).and_then(Value::as_str) == Some("attach");
     let known = match kind {
         Some(kind) => habits(kind, context),
         None if attaches => habits(&spec.name, context).map(of_attached),
-        None => None,
+        None => recognized(&mut spec, context),
     };
     let mut facts = known.unwrap_or_default();
     facts.kinds.push(spec.name.clone());
     facts.name.clone_from(&spec.name);
     Ok((spec, facts))
+}
+
+/// How an adapter behaves that is known by its command line, and what it leaves behind.
+fn recognized(spec: &mut AdapterSpec, context: &Context) -> Option<EngineFacts> {
+    let catalog = Catalog::load(context).ok()?;
+    let entry = catalog.by_command(&spec.args)?;
+    spec.litter.clone_from(&entry.litter);
+    spec.held_litter.clone_from(&entry.held_litter);
+    habits(&entry.name, context)
 }
 
 /// How adapters of a type behave, for one that is not started by the catalog. Its launch is not amended: whoever brings
@@ -190,19 +200,27 @@ fn stop_on_entry(how: &EntryStop, context: &Context) -> EntryStop {
 }
 
 /// What a session knows before an engine is chosen, and what is to be found out about its programs.
-pub(crate) fn setup(context: &Context, engine: Option<String>, reach: Reach) -> (Setup, Makers) {
+pub(crate) fn setup(context: &Context, adapter: Option<FixedAdapter>, reach: Reach) -> (Setup, Makers) {
     let catalog = Catalog::load(context).ok();
     let entries = catalog.as_ref().map_or(&[][..], Catalog::entries);
     let base_capabilities = common(entries);
     let makers = Makers::that_matter(entries);
+    let preparation = match adapter {
+        // Its launch is the client's own business.
+        Some(FixedAdapter::Record(_)) => Preparation::None,
+        Some(FixedAdapter::Type(_)) | None => Preparation::ByDriver,
+    };
     let setup = Setup {
-        engine,
+        engine: adapter.map(|adapter| match adapter {
+            FixedAdapter::Type(name) => EngineChoice::Type(name),
+            FixedAdapter::Record(record) => EngineChoice::Record(record),
+        }),
         known_engines: names(entries),
         base_capabilities,
         late_engines: catalog.as_ref().map(late).unwrap_or_default(),
         identify: Some(identify),
         reach,
-        preparation: Preparation::ByDriver,
+        preparation,
         find: sources::finder(context),
         ..Setup::default()
     };

@@ -16,7 +16,7 @@ use breakroom_engines::{Context, SpareGuard};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, MissedTickBehavior, sleep_until, timeout, timeout_at};
 
-use crate::driver::Newcomer;
+use crate::driver::{Newcomer, OutputFiles};
 use crate::hello::{
     self, FirstWords, Hello, Lasting, MAX_HELLO, Namespaces, PROTOCOL, Purpose, Welcome, Which,
 };
@@ -231,7 +231,9 @@ fn welcome(stream: UnixStream, workers: Arc<Workers>) {
             let (welcome, reader) = match answer {
                 Answer::BySession => return Ok(()),
                 Answer::Only(welcome) => (welcome, None),
-                Answer::Journal(reader) => (Welcome::Come, Some(reader)),
+                Answer::Journal(reader) => {
+                    (Welcome::Come { session: reader.session.0.clone() }, Some(reader))
+                }
             };
             let frame = hello::frame(&hello::to_json(&welcome)).map_err(io::Error::other)?;
             (&stream).write_all(&frame)?;
@@ -323,12 +325,14 @@ impl Caller {
     /// Gives the client that was brought to its session.
     fn take_over(self, stream: &UnixStream, workers: &Workers) -> io::Result<Answer> {
         let registry = &workers.registry;
-        let Caller { context, purpose, mut descriptors } = self;
-        let (Some(output), Some(input)) = (descriptors.pop(), descriptors.pop()) else {
+        let Caller { context, purpose, descriptors } = self;
+        let mut descriptors = descriptors.into_iter();
+        let (Some(input), Some(output)) = (descriptors.next(), descriptors.next()) else {
             return Ok(refused("the hello brought no connection"));
         };
+        let files = descriptors.next().zip(descriptors.next()).map(|(out, err)| OutputFiles { out, err });
         let Purpose::Join { session, .. } = &purpose else {
-            let newcomer = Newcomer { input, output, control: Some(stream.try_clone()?), purpose };
+            let newcomer = Newcomer { input, output, control: Some(stream.try_clone()?), files, purpose };
             return Ok(match workers.give(Job { newcomer, context }) {
                 Ok(()) => Answer::BySession,
                 Err(error) => refused(format!("the hub cannot start another session: {error}")),
@@ -338,7 +342,8 @@ impl Caller {
             Ok((_, session)) => session,
             Err(reason) => return Ok(refused(reason)),
         };
-        let newcomer = Box::new(Newcomer { input, output, control: Some(stream.try_clone()?), purpose });
+        let newcomer =
+            Box::new(Newcomer { input, output, control: Some(stream.try_clone()?), files, purpose });
         let (reply, answer) = std::sync::mpsc::channel();
         let _ = session.send(News::Join { newcomer, reply });
         Ok(match answer.recv() {

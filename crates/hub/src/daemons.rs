@@ -109,7 +109,7 @@ impl Daemon {
         match serde_json::from_slice(&answer) {
             Ok(Welcome::Sessions(sessions)) => Ok(self.signed(sessions)),
             Ok(Welcome::Refused(reason)) => Err(LinkError::Refused(reason)),
-            Ok(Welcome::Come | Welcome::OtherWorld) => Ok(Vec::new()),
+            Ok(Welcome::Come { .. } | Welcome::OtherWorld) => Ok(Vec::new()),
             Err(error) => Err(LinkError::Unclear(format!("cannot be read: {error}"))),
         }
     }

@@ -12,8 +12,10 @@ mod killing;
 mod node_io;
 mod process_io;
 mod program_input;
+mod recorder;
 mod terminals;
 
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
@@ -22,13 +24,13 @@ use std::task::{Context as Waker, Poll};
 use std::time::{Duration, SystemTime};
 
 use breakroom_engines::{Context, SpareGuard, Stop};
-use breakroom_session::{Access, ClientId, Input, NodeId, Reach, Session, Setup, Time};
+use breakroom_session::{Access, ClientId, Input, NodeId, Reach, Recording, Session, Setup, Time};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, Sleep};
 
 use crate::choose;
-use crate::hello::{self, Purpose};
+use crate::hello::{self, Purpose, SessionOptions};
 use crate::journal::{Follow, Page, Past};
 use crate::preparing::Preparations;
 use crate::registry::{Registry, SessionId};
@@ -39,6 +41,8 @@ pub(crate) use client_io::Packed;
 use client_io::{ClientIo, Lingering};
 use killing::Killing;
 use node_io::NodeIo;
+pub use recorder::OutputFiles;
+use recorder::Recorder;
 use terminals::TerminalIo;
 
 /// What is read of a terminal at most when its program has ended, before that is told.
@@ -51,6 +55,8 @@ pub struct Newcomer {
     pub output: OwnedFd,
     /// The door's own connection: its end is the client's loss.
     pub control: Option<std::os::unix::net::UnixStream>,
+    /// Where the output of a session that begins is recorded.
+    pub files: Option<OutputFiles>,
     pub purpose: Purpose,
 }
 
@@ -62,10 +68,18 @@ impl Newcomer {
         }
     }
 
-    fn engine(&self) -> Option<String> {
+    /// The child that the connection is for.
+    fn child(&self) -> Option<&str> {
         match &self.purpose {
-            Purpose::Start { engine, .. } => engine.clone(),
-            _ => None,
+            Purpose::Join { child, .. } => child.as_deref(),
+            Purpose::Start { .. } | Purpose::Read { .. } => None,
+        }
+    }
+
+    fn options(&self) -> SessionOptions {
+        match &self.purpose {
+            Purpose::Start { options, .. } => options.clone(),
+            Purpose::Join { .. } | Purpose::Read { .. } => SessionOptions::default(),
         }
     }
 }
@@ -82,6 +96,9 @@ pub(crate) enum Residence {
 
 pub(crate) struct Driver {
     session: Session,
+    recorder: Recorder,
+    /// What the session is called elsewhere.
+    labels: BTreeMap<String, String>,
     context: Context,
     guards: Arc<SpareGuard>,
     registry: Option<Arc<Registry>>,
@@ -124,7 +141,7 @@ impl std::ops::BitOrAssign for Step {
 impl Driver {
     /// `line` is where the session is spoken to from elsewhere.
     pub fn new(
-        newcomer: Newcomer,
+        mut newcomer: Newcomer,
         context: Context,
         guards: Arc<SpareGuard>,
         residence: Residence,
@@ -134,11 +151,16 @@ impl Driver {
             Residence::Private => (Reach::Private, None, None),
             Residence::Shared { registry, id } => (Reach::Shared, Some(id.0), Some(registry)),
         };
-        let (setup, makers) = choose::setup(&context, newcomer.engine(), reach);
-        let session = Session::new(Setup { id, ..setup });
+        let SessionOptions { adapter, on_last_leave, terminal_host, child_ids, labels } = newcomer.options();
+        let (setup, makers) = choose::setup(&context, adapter, reach);
+        let files = newcomer.files.take();
+        let recording = if files.is_some() { Recording::Events } else { Recording::Nothing };
+        let session = Session::new(Setup { id, on_last_leave, terminal_host, child_ids, recording, ..setup });
         let (sender, news) = line;
         let mut driver = Driver {
             session,
+            recorder: Recorder::new(files),
+            labels,
             context,
             guards,
             registry,
@@ -165,16 +187,20 @@ impl Driver {
 
     fn join(&mut self, newcomer: Newcomer) -> std::io::Result<()> {
         let access = newcomer.access()?;
+        let child = match newcomer.child() {
+            Some(id) => Some(self.session.child_named(id).ok_or_else(|| no_child(id))?),
+            None => None,
+        };
         self.last_client += 1;
         let id = ClientId(self.last_client);
         let control = newcomer.control.map(|control| {
             // Not by whoever brought it: a client that is let go at once must not hear of that first.
-            hello::come(&control)?;
+            hello::come(&control, self.session.id().unwrap_or_default())?;
             control.set_nonblocking(true)?;
             UnixStream::from_std(control)
         });
         self.clients.push(ClientIo::new(id, newcomer.input, newcomer.output, control.transpose()?, &access)?);
-        self.on(Input::ClientJoined { client: id, access });
+        self.on(Input::ClientJoined { client: id, access, child });
         Ok(())
     }
 
@@ -439,4 +465,9 @@ impl Driver {
 
 fn on(session: &mut Session, began: Instant, input: Input) {
     session.on(Time(began.elapsed()), input);
+}
+
+fn no_child(id: &str) -> std::io::Error {
+    let text = format!("the session has no child session {id}");
+    std::io::Error::new(std::io::ErrorKind::NotFound, text)
 }

@@ -3,6 +3,7 @@
 //! A door says who it is and where it stands; then the connection only exists: its end is the client's loss.
 //! Folder and environment travel as raw bytes, since neither has to be UTF-8.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -11,6 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use breakroom_engines::Context;
+use breakroom_session::{ChildIds, LastLeave, TerminalHost};
 use breakroom_wire::{FrameError, header};
 use serde::{Deserialize, Serialize};
 
@@ -60,12 +62,54 @@ pub(crate) enum Lasting {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
-    /// A client that gets a session of its own; the engine is named if the command line fixed it.
-    Start { engine: Option<String>, access: PeerAccess },
+    /// A client that gets a session of its own.
+    Start {
+        #[serde(default)]
+        options: SessionOptions,
+        access: PeerAccess,
+    },
     /// A client for a live session: by id or name, or the only one.
-    Join { session: Option<String>, access: PeerAccess },
+    Join {
+        session: Option<String>,
+        /// The child session that the client is for, by the id that `SessionOptions::child_ids` gives it.
+        #[serde(default)]
+        child: Option<String>,
+        access: PeerAccess,
+    },
     /// What `breakroom log` asks.
     Read { session: Option<String>, follow: Follow },
+}
+
+/// What a front end fixes for a session before its client says anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionOptions {
+    pub adapter: Option<FixedAdapter>,
+    /// What becomes of the session when its last client is lost, if no launch says otherwise.
+    pub on_last_leave: LastLeave,
+    pub terminal_host: TerminalHost,
+    /// How children are named to clients that open sessions for them.
+    pub child_ids: Option<ChildIds>,
+    /// What the session is called elsewhere. Lists show it.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// An adapter that a front end fixes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FixedAdapter {
+    /// By a name of the catalog.
+    Type(String),
+    /// By a record, as in `"breakroom": {"adapter": ...}`. It is started when the client comes, and what the client sends
+    /// reaches it without a change that only a catalog entry could ask for.
+    Record(serde_json::Value),
+}
+
+impl SessionOptions {
+    /// A session whose adapter the command line may name.
+    pub fn with_type(name: Option<String>) -> Self {
+        SessionOptions { adapter: name.map(FixedAdapter::Type), ..SessionOptions::default() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,7 +145,10 @@ pub enum PeerAccess {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Welcome {
-    Come,
+    /// The id of the session.
+    Come {
+        session: String,
+    },
     /// The caller sees other files or ports than the hub does and must run a hub of its own.
     OtherWorld,
     Refused(String),
@@ -120,8 +167,9 @@ pub(crate) fn farewell(reason: Option<&str>) -> Result<Vec<u8>, FrameError> {
 }
 
 /// Tells a door that its client is in the session's hands.
-pub(crate) fn come(mut door: &UnixStream) -> io::Result<()> {
-    door.write_all(&frame(&to_json(&Welcome::Come)).map_err(io::Error::other)?)
+pub(crate) fn come(mut door: &UnixStream, session: &str) -> io::Result<()> {
+    let welcome = Welcome::Come { session: session.to_owned() };
+    door.write_all(&frame(&to_json(&welcome)).map_err(io::Error::other)?)
 }
 
 pub(crate) fn to_json(value: &impl Serialize) -> Vec<u8> {

@@ -178,7 +178,7 @@ pub fn read_journal(wanted: Option<String>, follow: Follow) -> Result<Reading, L
         return Err(LinkError::NoHub(text));
     };
     match converse(&stream, Purpose::Read { session, follow }, &[], &Context::of_this_process())? {
-        Welcome::Come => Ok(Reading { stream }),
+        Welcome::Come { .. } => Ok(Reading { stream }),
         Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
         Welcome::OtherWorld => {
             Err(LinkError::Refused("the hub runs in another mount or network namespace".to_owned()))

@@ -28,12 +28,16 @@ mod worker;
 
 /// Where a launcher stands: its folder, environment and umask.
 pub use breakroom_engines::Context;
+/// The user's private folder for sockets.
+pub use breakroom_engines::folders::{FolderError, runtime_dir};
+/// A secret that is compared in constant time and never printed.
+pub use breakroom_session::Token;
 /// What happened in a session, and who took part.
-pub use breakroom_session::{Entry, Role};
+pub use breakroom_session::{ChildIds, Entry, LastLeave, Role, TerminalHost};
 pub use daemon::{Daemon, DaemonError, IdleExit};
 pub use daemons::{end, list, locate};
-pub use driver::Newcomer;
-pub use hello::{PeerAccess, Purpose, Which};
+pub use driver::{Newcomer, OutputFiles};
+pub use hello::{FixedAdapter, PeerAccess, Purpose, SessionOptions, Which};
 pub use journal::{Follow, Note, Page, Reading, read_journal};
 pub use link::{Link, LinkError, connect_or_start};
 pub use private::{Process, run_private};

@@ -248,25 +248,32 @@ pub(crate) fn log_path() -> io::Result<PathBuf> {
 /// A client in the hub's hands. Dropping it is the client's loss.
 pub struct Link {
     stream: UnixStream,
+    session: String,
 }
 
 impl Link {
     /// Hands a client's connection to the hub.
     pub fn hand_over(stream: UnixStream, newcomer: Newcomer, context: &Context) -> Result<Link, LinkError> {
-        let descriptors = [newcomer.input.as_fd(), newcomer.output.as_fd()];
+        let mut descriptors = vec![newcomer.input.as_fd(), newcomer.output.as_fd()];
+        descriptors.extend(newcomer.files.iter().flat_map(|files| [files.out.as_fd(), files.err.as_fd()]));
         let answered = converse(&stream, newcomer.purpose.clone(), &descriptors, context);
         if let Err(LinkError::Silent(_)) = answered {
             // The silent hub has duplicates of the descriptors, so dropping them here would not end the connection.
-            for descriptor in descriptors {
+            for descriptor in &descriptors[..2] {
                 let _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
             }
         }
         match answered? {
-            Welcome::Come => Ok(Link { stream }),
+            Welcome::Come { session } => Ok(Link { stream, session }),
             Welcome::OtherWorld => Err(LinkError::OtherWorld(Box::new(newcomer))),
             Welcome::Refused(reason) => Err(LinkError::Refused(reason)),
             Welcome::Sessions(_) => Err(LinkError::Unclear("makes no sense".into())),
         }
+    }
+
+    /// The id of the session that has the client.
+    pub fn session(&self) -> &str {
+        &self.session
     }
 
     /// Waits until the hub lets go of the client, and says why if the client did not ask for it.

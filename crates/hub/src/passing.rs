@@ -13,8 +13,8 @@ use rustix::net::{
     SendFlags,
 };
 
-/// A connection brings its input and its output.
-const DESCRIPTORS: usize = 2;
+/// A connection brings its input and its output, and perhaps two files to record output in.
+const DESCRIPTORS: usize = 4;
 
 /// Sends `bytes` and, with the first of them, the descriptors.
 pub(crate) fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[BorrowedFd]) -> io::Result<()> {

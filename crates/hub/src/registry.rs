@@ -48,6 +48,9 @@ pub struct Summary {
     /// Whether the program goes on when the last one that drives leaves.
     pub outlives: bool,
     pub nodes: usize,
+    /// What it is called elsewhere.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// Its nodes, parents before their children. Empty if the hub that holds it does not tell.
     pub tree: Vec<NodeSummary>,
     /// The version of the hub that holds it, if it is not this one.

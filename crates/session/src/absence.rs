@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use breakroom_dap::{Edit, Json, event_with};
+use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, CloseReason, Phase as ClientPhase};
 use crate::company::Role;
@@ -25,7 +26,8 @@ const COMEBACK: Duration = Duration::from_secs(120);
 const REMEMBERED: usize = 64;
 
 /// What becomes of a session whose last client is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LastLeave {
     /// It waits.
     #[default]

@@ -95,8 +95,13 @@ impl Session {
         let origin = if own { Start::of(command) } else { self.start_of(parent) };
         // An engine may have to be found, and to build its program first.
         let until = (!own).then(|| self.now.after(CONFIGURED));
+        let ordinal = self.nodes.get_mut(&parent).map_or(0, |parent| {
+            parent.children_announced += 1;
+            parent.children_announced - 1
+        });
         let child = Child {
             parent,
+            ordinal,
             name,
             kind: configuration.str("type").map(|kind| kind.into_owned()),
             target: target(configuration),
@@ -272,7 +277,7 @@ impl Session {
         match self.nodes.get(&id).and_then(|node| node.lineage.child()).map(|child| &child.stage) {
             Some(Stage::Coming { until: Some(until), .. }) if *until <= now => {
                 let what = match self.nodes.get(&id).map(|node| &node.phase) {
-                    Some(Phase::Starting) => "no connection to it came about",
+                    Some(Phase::Starting | Phase::Connected) => "no connection to it came about",
                     Some(Phase::Initializing { .. }) => "it did not answer `initialize`",
                     _ => "it did not come to the point where it runs",
                 };

@@ -44,6 +44,8 @@ pub(crate) struct Client {
     pub debug_server: Option<i64>,
     /// The client that was asked to open this connection for a child: the same editor.
     pub opened_for: Option<ClientId>,
+    /// Whether its connection was made for one child, so that its `launch` or `attach` says nothing about what it joins.
+    pub is_for_child: bool,
     /// Whether it has asked for `terminate`, which an adapter may decline, so that it may insist.
     pub has_terminated: bool,
     pub told_of_others: ToldOfOthers,
@@ -82,7 +84,8 @@ pub(crate) enum Errand {
 impl Phase {
     /// Whether a client that is gone in this phase went as it wanted to, or as the hub had to.
     pub fn is_orderly(&self) -> bool {
-        matches!(self, Phase::Leaving(CloseReason::Disconnected | CloseReason::Shutdown(_)))
+        use CloseReason::{AdapterEnded, Disconnected, Shutdown};
+        matches!(self, Phase::Leaving(Disconnected | Shutdown(_) | AdapterEnded { .. }))
     }
 }
 
@@ -96,6 +99,8 @@ pub enum CloseReason {
     Behind(String),
     /// The hub is going away.
     Shutdown(String),
+    /// The adapter that the session was made for has ended, or could not be started.
+    AdapterEnded { failure: Option<String> },
 }
 
 /// Whether the client heard that the session is over. DAP wants that said once.
@@ -163,6 +168,7 @@ impl Client {
             kind: None,
             debug_server: None,
             opened_for: None,
+            is_for_child: false,
             has_terminated: false,
             told_of_others: ToldOfOthers::default(),
             inherited: Vec::new(),

@@ -44,7 +44,7 @@ impl Session {
         let state = match (root.map(|node| &node.phase), &self.launch) {
             (_, Launch::Preparing(_)) => "starting",
             (None, _) | (Some(Phase::Ready { .. }), Launch::Unasked) => "idle",
-            (Some(Phase::Starting | Phase::Initializing { .. }), _) => "starting",
+            (Some(Phase::Starting | Phase::Connected | Phase::Initializing { .. }), _) => "starting",
             (Some(Phase::Ending | Phase::Ended { .. }), _) if !self.has_living_child() => "ended",
             _ if self.is_finished() => "ended",
             (Some(Phase::Ready { .. }), Launch::Waiting { .. } | Launch::Failed { .. }) => "starting",
@@ -102,7 +102,7 @@ fn state(node: &Node) -> &'static str {
     match node.phase {
         Phase::Ending | Phase::Ended { .. } => "ended",
         _ if node.picture.is_over() => "ended",
-        Phase::Starting | Phase::Initializing { .. } => "starting",
+        Phase::Starting | Phase::Connected | Phase::Initializing { .. } => "starting",
         Phase::Ready { .. } if shows_stop(node) => "stopped",
         Phase::Ready { .. } if coming => "starting",
         Phase::Ready { .. } => "running",

@@ -357,7 +357,8 @@ impl Session {
             return self.odd();
         };
         let name = node.name().to_owned();
-        let initializing = matches!(node.phase, Phase::Starting | Phase::Initializing { .. });
+        let initializing =
+            matches!(node.phase, Phase::Starting | Phase::Connected | Phase::Initializing { .. });
         let launch_failed = matches!(self.launch, Launch::Failed { .. });
         let has_told_all = node.farewell.is_over() && !launch_failed;
         let expected = matches!(node.phase, Phase::Ending);
@@ -365,7 +366,7 @@ impl Session {
         let failure = found(&node.facts.ending.failure, &end.stderr).filter(|_| !end.clean);
         let failure = failure.map(|words| format!("{name} itself failed, and the program with it: {words}"));
         if node.is_child() {
-            self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone() });
+            self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone(), failure: None });
             return self.on_child_ended(id, end, &why);
         }
         if initializing {
@@ -374,7 +375,10 @@ impl Session {
         node.phase = Phase::Ended { why: why.clone() };
         let abandoned = node.abandon();
         self.terminals.retain(|_, (node, _)| *node != id);
-        self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone() });
+        let is_healthy = failure.is_none() && (end.clean || self.is_programs_end(id, end));
+        let unexpected = (!expected && !is_healthy && !has_told_all)
+            .then(|| failure.clone().unwrap_or_else(|| why.clone()));
+        self.note(Entry::EngineEnded { engine: name, exit: end.exit.clone(), failure: unexpected.clone() });
         if self.root != Some(id) {
             self.old_engine_is_gone(id);
             self.forget_node(id);
@@ -393,7 +397,6 @@ impl Session {
         }
         // lldb-dap 19 may crash when all is over. Its last words are in the journal then.
         let matters = lives || !has_told_all;
-        let is_healthy = failure.is_none() && (end.clean || self.is_programs_end(id, end));
         if matters && !expected && !is_healthy {
             let why = failure.as_ref().unwrap_or(&why);
             let data = json!({"engineEnded": why});
@@ -407,6 +410,7 @@ impl Session {
         self.restart_failed(&why);
         self.tell_last_words(id, end);
         self.tell_over(None);
+        self.close_after_given_adapter(unexpected.as_deref());
     }
 
     pub(crate) fn ending_deadline(&self) -> Option<Time> {

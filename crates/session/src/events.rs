@@ -130,6 +130,7 @@ impl Session {
     /// Keeps what an engine says for whoever comes later.
     pub(crate) fn note_picture(&mut self, node: NodeId, message: &Message, edits: &SmallVec<[Edit; 2]>) {
         if message.event_name() == Some("output") {
+            self.record(message);
             return self.outputs.note(node, message, edits);
         }
         if self.is_of_the_tree(node)

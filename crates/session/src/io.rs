@@ -12,6 +12,7 @@ use crate::ending::Fate;
 use crate::facts::EngineFacts;
 use crate::ids::{ClientId, NodeId, Ticket};
 use crate::moving::Traveller;
+use crate::recording::Stream;
 
 #[derive(Debug)]
 #[expect(
@@ -22,105 +23,51 @@ pub enum Input {
     ClientJoined {
         client: ClientId,
         access: Access,
+        /// The child that the connection was made for.
+        child: Option<NodeId>,
     },
     /// One whole message of a client.
-    Client {
-        client: ClientId,
-        message: Bytes,
-    },
+    Client { client: ClientId, message: Bytes },
     /// A client that came from another session of this hub.
-    ClientArrived {
-        client: ClientId,
-        traveller: Box<Traveller>,
-    },
+    ClientArrived { client: ClientId, traveller: Box<Traveller> },
     /// What a client asked for with [`Effect::MoveClient`] is not possible.
-    MoveRefused {
-        client: ClientId,
-        reason: String,
-    },
+    MoveRefused { client: ClientId, reason: String },
     /// The session that a client wanted to go to is this one.
-    AlreadyHere {
-        client: ClientId,
-    },
+    AlreadyHere { client: ClientId },
     /// A client's bytes make no messages any more. It is told why and then let go.
-    ClientBroken {
-        client: ClientId,
-        reason: String,
-    },
+    ClientBroken { client: ClientId, reason: String },
     /// The connection is closed, as agreed or by accident.
-    ClientLeft {
-        client: ClientId,
-    },
+    ClientLeft { client: ClientId },
     /// The engine that was asked for is connected.
-    NodeUp {
-        node: NodeId,
-        facts: EngineFacts,
-    },
+    NodeUp { node: NodeId, facts: EngineFacts },
     /// The engine that was asked for could not be started.
-    NodeFailed {
-        node: NodeId,
-        reason: String,
-    },
+    NodeFailed { node: NodeId, reason: String },
     /// One whole message of an engine.
-    Engine {
-        node: NodeId,
-        message: Bytes,
-    },
+    Engine { node: NodeId, message: Bytes },
     /// Everything the engine sent was delivered before this.
-    NodeEnded {
-        node: NodeId,
-        end: NodeEnd,
-    },
+    NodeEnded { node: NodeId, end: NodeEnd },
     /// What became of an [`Effect::KillPrograms`]. An engine that ended meanwhile is not reported again.
-    ProgramsKilled {
-        node: NodeId,
-    },
+    ProgramsKilled { node: NodeId },
     /// Text that came from beside the protocol: an adapter's own stdout, a terminal of ours.
-    Output {
-        node: NodeId,
-        category: &'static str,
-        text: String,
-    },
+    Output { node: NodeId, category: &'static str, text: String },
     /// What the adapter wrote to its stderr, if that is not the debuggee's too.
-    Stderr {
-        node: NodeId,
-        text: String,
-    },
+    Stderr { node: NodeId, text: String },
     /// What became of an [`Effect::Prepare`]: other arguments, or `None` if the launch may go as it came.
-    Prepared {
-        ticket: Ticket,
-        result: Result<Option<Value>, String>,
-    },
+    Prepared { ticket: Ticket, result: Result<Option<Value>, String> },
     /// Something to show while a launch is being prepared: a line of a build.
-    Progress {
-        ticket: Ticket,
-        text: String,
-    },
+    Progress { ticket: Ticket, text: String },
     /// What became of an [`Effect::RunInTerminal`].
-    Terminal {
-        ticket: Ticket,
-        result: Result<u32, String>,
-    },
+    Terminal { ticket: Ticket, result: Result<u32, String> },
     /// What ran in a terminal of the hub's has ended, with the code that a shell has for it.
-    TerminalEnded {
-        node: NodeId,
-        code: i32,
-    },
+    TerminalEnded { node: NodeId, code: i32 },
     /// What became of an [`Effect::AskHub`] or an [`Effect::GiveInput`].
-    HubAnswered {
-        ticket: Ticket,
-        result: Result<Value, String>,
-    },
+    HubAnswered { ticket: Ticket, result: Result<Value, String> },
     /// A deadline may have passed.
     Timer,
     /// Somebody wants the session ended, with what it launched.
-    Killed {
-        reason: String,
-    },
+    Killed { reason: String },
     /// The hub is going away; the session must end now.
-    Shutdown {
-        reason: String,
-    },
+    Shutdown { reason: String },
 }
 
 /// How programs are ended by signal.
@@ -219,6 +166,11 @@ pub enum Effect {
     /// Nobody can give this program input, which the hub holds: it is to find the end.
     EndInput {
         node: NodeId,
+    },
+    /// Write what a program printed into the file that the front end gave.
+    Record {
+        stream: Stream,
+        text: String,
     },
     /// Something for a program to read, whose input the hub holds.
     GiveInput {

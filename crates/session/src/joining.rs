@@ -150,7 +150,8 @@ impl Session {
             let own = arguments.get("breakroom")?;
             Some(own.str("ifRunning")? == "join")
         };
-        if command == "launch" && rather_joins() != Some(true) {
+        let is_for_child = self.clients.get(&client).is_some_and(|client| client.is_for_child);
+        if command == "launch" && !is_for_child && rather_joins() != Some(true) {
             let text = "this session has its debuggee already; send `attach` to take part, or `launch` with \"breakroom\": {\"ifRunning\": \"join\"}.";
             return Err(Failure::loud(FailureId::AlreadyLaunched, text));
         }

@@ -63,6 +63,9 @@ pub enum Entry {
     EngineEnded {
         engine: String,
         exit: String,
+        /// What went wrong, if the program had not come to its end and no client had asked for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failure: Option<String>,
     },
     Did {
         client: String,
@@ -205,7 +208,7 @@ impl Kept {
                 Entry::Started { client, command, name } => client.len() + command.len() + name.len(),
                 Entry::EngineUp { engine } => engine.len(),
                 Entry::EngineFailed { reason } => reason.len(),
-                Entry::EngineEnded { engine, exit } => engine.len() + exit.len(),
+                Entry::EngineEnded { engine, exit, failure } => engine.len() + exit.len() + option(failure),
                 Entry::Did { client, deed, command, detail, .. } => {
                     client.len() + deed.len() + command.len() + option(detail)
                 }
@@ -269,6 +272,9 @@ impl Session {
         self.tell_presence(id, &client, if left { "left" } else { "was lost" });
         self.note(match &known.phase {
             Phase::Leaving(CloseReason::Disconnected) => Entry::Left { client, role, reason: None },
+            Phase::Leaving(CloseReason::AdapterEnded { failure }) => {
+                Entry::Left { client, role, reason: failure.clone() }
+            }
             Phase::Leaving(CloseReason::Shutdown(reason)) => {
                 Entry::Left { client, role, reason: Some(short(reason)) }
             }

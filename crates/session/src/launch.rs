@@ -115,7 +115,7 @@ impl Session {
         }
         client.declared = Initialize::of(message.payload());
         client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
-        if self.root.is_none() {
+        if self.root.is_none() || self.introduction.is_null() {
             self.introduction = introduction(message.payload());
         }
         self.choose_view(id);
@@ -127,6 +127,7 @@ impl Session {
         client.heard_live = now..if trusted { u64::MAX } else { now };
         match self.fixed_engine(id).filter(|_| trusted) {
             _ if trusted && self.root.is_some() => {
+                self.introduce_given_adapter();
                 self.answer_initialize();
                 self.announce();
             }
@@ -162,7 +163,7 @@ impl Session {
     pub(crate) fn fixed_engine(&self, client: ClientId) -> Option<EngineChoice> {
         let adapter_id = || Some(self.clients.get(&client)?.declared.adapter_id.as_ref()?.to_lowercase());
         let known = || adapter_id().filter(|id| self.setup.known_engines.contains(id));
-        self.setup.engine.clone().or_else(known).map(EngineChoice::Type)
+        self.setup.engine.clone().or_else(|| known().map(EngineChoice::Type))
     }
 
     pub(crate) fn launch(

@@ -54,6 +54,7 @@ pub(crate) struct Node {
     pub facts: EngineFacts,
     pub phase: Phase,
     pub announced: Announced,
+    pub children_announced: u32,
     pub gate: Gate,
     pub configuration: Configuration,
     pub capabilities: Capabilities,
@@ -113,6 +114,8 @@ pub(crate) struct Node {
 pub(crate) enum Phase {
     /// The driver is starting the process or connecting to it.
     Starting,
+    /// It is there, and no client has sent the `initialize` from which the hub's own is made.
+    Connected,
     /// The hub's own `initialize` is on its way. Nothing else may be sent yet.
     Initializing { until: Time },
     /// The engine's answer to `initialize`, kept for every client that comes.
@@ -200,6 +203,7 @@ impl Node {
             facts: EngineFacts::default(),
             phase: Phase::Starting,
             announced: Announced::NotYet,
+            children_announced: 0,
             gate: Gate::Open,
             configuration: Configuration::Open,
             capabilities: Capabilities::default(),
@@ -328,7 +332,7 @@ impl Node {
             return None;
         }
         let waiting = match self.phase {
-            Phase::Starting | Phase::Ended { .. } => return None,
+            Phase::Starting | Phase::Connected | Phase::Ended { .. } => return None,
             Phase::Initializing { .. } if self.last.0 > 0 => return None,
             Phase::Initializing { .. } => self.lanes.next_urgent()?,
             Phase::Ending if self.last.0 == 0 => return None,

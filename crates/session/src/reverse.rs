@@ -13,7 +13,7 @@ use crate::ids::{ClientId, FromEngine, NodeId, Ticket, ToClient};
 use crate::io::{Effect, TerminalRequest};
 use crate::launch::{Launch, Start};
 use crate::node::{Lane, Waiting};
-use crate::session::Session;
+use crate::session::{Session, TerminalHost};
 
 /// What a debugger is told that wants something started, and whose program was not.
 pub(crate) const NOT_FOR_ATTACHED: &str =
@@ -36,9 +36,10 @@ impl Session {
             Some(node) => said_otherwise(message, &node.facts.starting.terminal_words),
             None => message,
         };
+        let by_client = self.setup.terminal_host == TerminalHost::Client;
         let launcher = self.launcher.and_then(|launcher| self.clients.get_mut(&launcher));
         let able = launcher.filter(|client| match &*command {
-            "runInTerminal" => client.declared.run_in_terminal,
+            "runInTerminal" => client.declared.run_in_terminal && by_client,
             _ => true,
         });
         match able {
@@ -90,6 +91,7 @@ impl Session {
         };
         match result {
             Ok(pid) => {
+                self.record_terminal();
                 let body = json!({"processId": pid});
                 self.answer_engine(node, response(seq.0, "runInTerminal", Some(body)));
                 self.offer_input(node);

@@ -6,11 +6,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use breakroom_dap::{Message, Packet, event, failure, response};
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
 use crate::absence::{Attendance, LastLeave, Lost};
 use crate::again::Again;
+use crate::child_ids::ChildIds;
 use crate::children::MOST_NODES;
 use crate::client::{Client, CloseReason, Next, Outgoing};
 use crate::ending::Ending;
@@ -32,6 +34,7 @@ use crate::preparing::Wording;
 use crate::progress;
 use crate::properties::Properties;
 use crate::reads::Reads;
+use crate::recording::Recording;
 use crate::restarting::Restart;
 use crate::tidy;
 use crate::tree::Child;
@@ -40,8 +43,8 @@ use crate::verbs::Question;
 /// What is known before the first client says anything.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
-    /// The engine, if the command line fixed it.
-    pub engine: Option<String>,
+    /// The adapter, if the front end fixed it. One that is given by a record is started when the first client comes.
+    pub engine: Option<EngineChoice>,
     /// Names that an `adapterID` may choose an engine by, in lower case.
     pub known_engines: Vec<String>,
     /// Capabilities to answer with as long as no engine is chosen.
@@ -56,6 +59,22 @@ pub struct Setup {
     pub find: Option<Finder>,
     /// The id under which others find the session; a private one has none.
     pub id: Option<String>,
+    /// What becomes of the session when its last client is lost, if no launch says otherwise.
+    pub on_last_leave: LastLeave,
+    pub recording: Recording,
+    pub terminal_host: TerminalHost,
+    /// How children are named to clients that open sessions for them, if the front end has a scheme of its own.
+    pub child_ids: Option<ChildIds>,
+}
+
+/// Who runs the command of a `runInTerminal` request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TerminalHost {
+    /// The launching client, if it can; else the hub.
+    #[default]
+    Client,
+    Hub,
 }
 
 /// Whether the driver looks at each launch before it is carried out.
@@ -129,6 +148,7 @@ pub struct Session {
     pub(crate) lost: Vec<Lost>,
     pub(crate) attendance: Attendance,
     pub(crate) on_last_leave: LastLeave,
+    pub(crate) recording: Recording,
     /// The names of clients that left.
     pub(crate) parted: VecDeque<(ClientId, String)>,
     /// What people call the session: what the launch calls it, or its program.
@@ -151,6 +171,8 @@ impl Session {
     pub fn new(setup: Setup) -> Self {
         Session {
             promised: setup.base_capabilities.clone(),
+            on_last_leave: setup.on_last_leave,
+            recording: setup.recording,
             setup,
             clients: BTreeMap::new(),
             is_admitted: false,
@@ -185,7 +207,6 @@ impl Session {
             properties: Properties::new(),
             lost: Vec::new(),
             attendance: Attendance::default(),
-            on_last_leave: LastLeave::default(),
             parted: VecDeque::new(),
             name: String::new(),
             verbs: HashMap::new(),
@@ -203,9 +224,13 @@ impl Session {
     pub fn on(&mut self, now: Time, input: Input) {
         self.now = now;
         match input {
-            Input::ClientJoined { client, access } => {
+            Input::ClientJoined { client, access, child } => {
                 self.is_admitted |= access.is_granted();
                 self.clients.insert(client, Client::new(access));
+                match child {
+                    Some(child) => self.admit_to_child(client, child),
+                    None => self.start_given_adapter(client),
+                }
             }
             Input::Client { client, message } => self.on_client(client, message),
             Input::ClientArrived { client, traveller } => self.on_client_arrived(client, *traveller),
@@ -229,6 +254,11 @@ impl Session {
             Input::Killed { reason } => self.on_killed(&reason),
             Input::Shutdown { reason } => self.on_shutdown(&reason),
         }
+    }
+
+    /// The id under which others find the session.
+    pub fn id(&self) -> Option<&str> {
+        self.setup.id.as_deref()
     }
 
     pub fn poll_client(&mut self, client: ClientId) -> Next {

@@ -40,8 +40,6 @@ impl Session {
     }
 
     pub(crate) fn on_node_up(&mut self, id: NodeId, facts: EngineFacts) {
-        let introduction = self.introduction.clone();
-        let until = self.now.after(INITIALIZE);
         let Some(node) = self.nodes.get_mut(&id).filter(|node| matches!(node.phase, Phase::Starting)) else {
             return;
         };
@@ -51,15 +49,25 @@ impl Session {
         }
         let engine = facts.name.clone();
         node.facts = facts;
-        node.phase = Phase::Initializing { until };
-        let pending = Pending { command: "initialize".into(), purpose: Purpose::Initialize };
-        let message = request("initialize", introduction);
-        node.push_first(Waiting::new(message, SmallVec::new(), Some(pending)));
+        node.phase = Phase::Connected;
+        if !self.introduction.is_null() {
+            self.introduce(id);
+        }
         self.note(Entry::EngineUp { engine });
         self.child_is_up(id);
         if coordinates {
             self.dismiss_from_breakpoints(id);
         }
+    }
+
+    /// Sends the adapter the hub's own `initialize`.
+    pub(crate) fn introduce(&mut self, id: NodeId) {
+        let message = request("initialize", self.introduction.clone());
+        let until = self.now.after(INITIALIZE);
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        node.phase = Phase::Initializing { until };
+        let pending = Pending { command: "initialize".into(), purpose: Purpose::Initialize };
+        node.push_first(Waiting::new(message, SmallVec::new(), Some(pending)));
     }
 
     pub(crate) fn on_engine_initialized(&mut self, id: NodeId, answer: Message, success: bool) {
@@ -266,6 +274,7 @@ impl Session {
             self.root = None;
             self.ending = Ending::No;
         }
+        self.report_given_adapter(reason);
         self.refuse_start(&refusal);
         self.answer_abandoned_by(id, abandoned, &refusal);
         if !self.restart_failed(reason) {

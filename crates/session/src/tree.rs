@@ -24,6 +24,8 @@ pub(crate) enum Lineage {
 #[derive(Debug)]
 pub(crate) struct Child {
     pub parent: NodeId,
+    /// How many children the parent had announced before it.
+    pub ordinal: u32,
     /// What its configuration calls it.
     pub name: String,
     /// The type of its configuration.

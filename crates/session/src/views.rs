@@ -48,7 +48,7 @@ impl View {
 impl Session {
     /// A client has said what it can do.
     pub(crate) fn choose_view(&mut self, id: ClientId) {
-        if let Some(client) = self.clients.get_mut(&id) {
+        if let Some(client) = self.clients.get_mut(&id).filter(|client| !client.is_for_child) {
             client.view = View::of(client, self.setup.id.as_deref());
         }
     }
@@ -169,6 +169,7 @@ impl Session {
         }
         let Some(session) = self.setup.id.clone() else { return };
         let name = self.label(child);
+        let named = self.named_offer(child);
         let Some(client) = self.clients.get_mut(&id) else { return };
         if !client.offered.insert(child) {
             return;
@@ -184,7 +185,9 @@ impl Session {
         if let Some(port) = client.debug_server {
             configuration["debugServer"] = Value::from(port);
         }
-        let message = request("startDebugging", json!({"request": "attach", "configuration": configuration}));
+        let message = named.unwrap_or_else(|| {
+            request("startDebugging", json!({"request": "attach", "configuration": configuration}))
+        });
         let command: Arc<str> = "startDebugging".into();
         let asks = Some(Asked { whose: Whose::Hub { child }, command });
         client.send(Outgoing { message, edits: SmallVec::new(), asks });

@@ -11,8 +11,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_hub::{
-    Context, Link, LinkError, Newcomer, Passable, PeerAccess, Process, Purpose, connect_or_start, locate,
-    passable, run_private,
+    Context, Link, LinkError, Newcomer, Passable, PeerAccess, Process, Purpose, SessionOptions,
+    connect_or_start, locate, passable, run_private,
 };
 
 #[derive(Debug, Clone)]
@@ -108,10 +108,10 @@ fn serve_in(
     handed_over: impl FnOnce(),
 ) -> Result<(), DoorError> {
     let purpose = match options.session.clone() {
-        Session::New { engine } => Purpose::Start { engine, access },
-        Session::Live { wanted } => Purpose::Join { session: locate(wanted)?, access },
+        Session::New { engine } => Purpose::Start { options: SessionOptions::with_type(engine), access },
+        Session::Live { wanted } => Purpose::Join { session: locate(wanted)?, child: None, access },
     };
-    let newcomer = Newcomer { input, output, control: None, purpose };
+    let newcomer = Newcomer { input, output, control: None, files: None, purpose };
     let context = Context::of_this_process();
     let newcomer = match options.hub {
         Hub::Private => newcomer,

@@ -29,6 +29,22 @@ impl Catalog {
         self.all_of_type(kind).into_iter().next()
     }
 
+    /// The adapter that a command line starts. A version at the end of a program's name does not count.
+    pub fn by_command(&self, args: &[String]) -> Option<&Entry> {
+        let is_mark = |argument: &str, mark: &String| {
+            let name = argument.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+            [argument, name.trim_end_matches('-')].into_iter().any(|argument| {
+                argument
+                    .strip_suffix(mark.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            })
+        };
+        let is_named = |entry: &&Entry| {
+            args.iter().any(|argument| entry.command_marks.iter().any(|mark| is_mark(argument, mark)))
+        };
+        self.entries().iter().find(is_named)
+    }
+
     /// The first choice for this name that is installed.
     pub fn installed_for_type(&self, kind: &str, context: &Context) -> Result<(&Entry, Found), CatalogError> {
         let all = self.all_of_type(kind);

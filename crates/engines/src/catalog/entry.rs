@@ -57,6 +57,9 @@ pub struct Entry {
     /// A file of ours, which is `{{companion}}` in the arguments.
     #[serde(default)]
     pub companion: Option<Companion>,
+    /// Arguments, or how their paths end, by which an adapter that is given by its command line is known to be this one.
+    #[serde(default)]
+    pub command_marks: Vec<String>,
     /// A command that a person can copy.
     pub install: String,
     /// What `breakroom doctor --fix` does, in order.

@@ -4,6 +4,7 @@
 //! Nothing is installed here.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -64,7 +65,13 @@ impl Entry {
                 true => "by hand".to_owned(),
                 false => format!("with `breakroom doctor --fix {}`, or by hand", self.name),
             };
-            CatalogError::NotInstalled { name: self.name.clone(), problem, how, install, outdated: outdated.map(Box::new) }
+            CatalogError::NotInstalled {
+                name: self.name.clone(),
+                problem,
+                how,
+                install,
+                outdated: outdated.map(Box::new),
+            }
         })
     }
 
@@ -111,7 +118,7 @@ impl Entry {
             cwd,
             mode: self.mode,
             env,
-            connection_timeout_seconds: self.connection_timeout_seconds,
+            connection_timeout: Duration::from_secs(self.connection_timeout_seconds),
             debuggee_stdio: self.debuggee_stdio,
             input: self.input.clone(),
             banner: self.banner.clone(),

@@ -45,7 +45,7 @@ pub async fn run_piped(
         Ok(process) => Ok(Piped { stdout, stderr, process: process? }),
         Err(_) => Err(StartError::Timeout {
             name,
-            seconds: PATIENCE.as_secs(),
+            seconds: PATIENCE.as_secs_f64(),
             expected: "start".into(),
             tail: Tail::default(),
         }),

@@ -52,7 +52,7 @@ pub async fn run_in_pty(
         Ok(process) => Ok(Terminal { master, process: process? }),
         Err(_) => Err(StartError::Timeout {
             name,
-            seconds: PATIENCE.as_secs(),
+            seconds: PATIENCE.as_secs_f64(),
             expected: "start".into(),
             tail: Tail::default(),
         }),

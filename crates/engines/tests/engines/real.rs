@@ -14,7 +14,7 @@ async fn answers(kind: &str) {
     let version = entry.version(&found, &context);
     assert!(version.as_ref().is_some_and(|version| version.contains('.')), "{kind}: {version:?}");
     let mut spec = entry.spec(&found, None).unwrap();
-    spec.connection_timeout_seconds = 60;
+    spec.connection_timeout = Duration::from_secs(60);
     let mut engine = start(&spec, &context, guard()).await.unwrap();
     let body = r#"{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x","pathFormat":"path"}}"#;
     write(&engine.writer, &format!("Content-Length: {}\r\n\r\n{body}", body.len()));

@@ -108,11 +108,11 @@ async fn an_adapter_that_never_comes_is_given_up_with_its_last_lines() {
         // One that is given up before it has said a word is no fault: it is tried again with more time for that.
         let mut said = String::new();
         for limit in [1, 8, 40] {
-            spec.connection_timeout_seconds = limit;
+            spec.connection_timeout = Duration::from_secs(limit);
             let error = start(&spec, &Context::of_this_process(), guard()).await.unwrap_err();
             assert!(error.to_string().contains("connectionTimeoutSeconds"), "{error}");
             let StartError::Timeout { seconds, tail, .. } = error else { panic!("{error}") };
-            assert_eq!(seconds, limit);
+            assert_eq!(seconds, Duration::from_secs(limit).as_secs_f64());
             said = tail.0;
             if !said.is_empty() {
                 break;

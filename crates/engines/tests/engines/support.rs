@@ -19,7 +19,10 @@ pub fn guard() -> &'static Path {
 
 pub fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
     let args = args.iter().map(|arg| arg.to_string()).collect();
-    AdapterSpec { connection_timeout_seconds: 60, ..AdapterSpec::plain("test-adapter", mode, args) }
+    AdapterSpec {
+        connection_timeout: Duration::from_secs(60),
+        ..AdapterSpec::plain("test-adapter", mode, args)
+    }
 }
 
 pub async fn launch(mode: Mode, args: &[&str]) -> Result<Engine, StartError> {

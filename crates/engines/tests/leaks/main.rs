@@ -18,7 +18,10 @@ fn open_descriptors() -> usize {
 
 fn spec(mode: Mode, args: &[&str]) -> AdapterSpec {
     let args = args.iter().map(|arg| arg.to_string()).collect();
-    AdapterSpec { connection_timeout_seconds: 60, ..AdapterSpec::plain("test-adapter", mode, args) }
+    AdapterSpec {
+        connection_timeout: Duration::from_secs(60),
+        ..AdapterSpec::plain("test-adapter", mode, args)
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! `guard` is what the real binary does with that argument; `hub COMMAND...` starts one engine and waits for its end.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use breakroom_engines::{AdapterSpec, Context, Mode, guard_main, start};
 
@@ -16,8 +17,10 @@ fn main() -> ExitCode {
 }
 
 fn hub(command: Vec<String>) -> ExitCode {
-    let spec =
-        AdapterSpec { connection_timeout_seconds: 60, ..AdapterSpec::plain("engine", Mode::Stdio, command) };
+    let spec = AdapterSpec {
+        connection_timeout: Duration::from_secs(60),
+        ..AdapterSpec::plain("engine", Mode::Stdio, command)
+    };
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
         return ExitCode::FAILURE;
     };

@@ -355,6 +355,7 @@ impl ClientIo {
         let Some(control) = self.control.take() else { return };
         let farewell = match reason {
             CloseReason::Disconnected => None,
+            CloseReason::AdapterEnded { failure } => failure.as_deref(),
             CloseReason::Broken(reason) | CloseReason::Behind(reason) | CloseReason::Shutdown(reason) => {
                 Some(reason.as_str())
             }

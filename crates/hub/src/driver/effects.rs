@@ -40,6 +40,7 @@ impl Driver {
                 Effect::AskHub { ticket, verb } => {
                     supervise::ask_hub(ticket, verb, self.registry.clone(), self.sender.clone());
                 }
+                Effect::Record { stream, text } => self.recorder.write(stream, &text),
                 Effect::RunInTerminal { ticket, node, request } => {
                     let (context, guard) = (self.context.clone(), self.guard());
                     supervise::open_terminal(ticket, node, request, context, guard, self.sender.clone());

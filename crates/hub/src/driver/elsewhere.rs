@@ -64,6 +64,7 @@ impl Driver {
             self.session.describe();
         let tree = tree.into_iter().map(NodeSummary::from).collect();
         let state = state.to_owned();
-        Summary { id, name, state, engine, clients, observers, outlives, nodes, tree, version: None }
+        let labels = self.labels.clone();
+        Summary { id, name, state, engine, clients, observers, outlives, nodes, labels, tree, version: None }
     }
 }

@@ -4,7 +4,7 @@
 use std::task::{Context as Waker, Poll};
 
 use breakroom_engines::{Terminal, WhenLost, Whom};
-use breakroom_session::{Input, NodeId, Ticket};
+use breakroom_session::{Input, NodeId, Stream, Ticket};
 use tokio::sync::mpsc;
 
 use breakroom_wire::Reads;
@@ -38,6 +38,7 @@ impl Driver {
                 Poll::Pending => {}
                 Poll::Ready(Some(text)) => {
                     step = Step::Again;
+                    self.recorder.write(Stream::Out, &text);
                     let input = Input::Output { node: terminal.node, category: "stdout", text };
                     on(&mut self.session, self.began, input);
                 }

@@ -43,7 +43,10 @@ fn an_engine_that_needs_its_program_is_started_with_the_launch_and_its_record_an
 
 #[test]
 fn an_engine_fixed_by_the_command_line_waits_for_its_program_too() {
-    let mut rig = Rig::with(Setup { engine: Some("ruby".into()), ..with_ruby() });
+    let mut rig = Rig::with(Setup {
+        engine: Some(breakroom_session::EngineChoice::Type("ruby".into())),
+        ..with_ruby()
+    });
     let client = rig.join();
     let seq = rig.request(client, "initialize", json!({"adapterID": "anything"}));
     assert_eq!(rig.response(client, seq)["body"]["supportsRuby"], true);

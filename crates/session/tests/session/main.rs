@@ -18,6 +18,7 @@ mod failing;
 mod farewell;
 mod faults;
 mod filters;
+mod front_end_options;
 mod inside;
 mod joiner_stop;
 mod joining;

@@ -128,8 +128,11 @@ fn an_engine_that_was_there_gives_way_if_the_prepared_arguments_name_another() {
 
 #[test]
 fn an_engine_that_was_fixed_stays_if_the_prepared_arguments_agree() {
-    let mut rig =
-        Rig::with(Setup { engine: Some("gdb".into()), preparation: Preparation::ByDriver, ..setup() });
+    let mut rig = Rig::with(Setup {
+        engine: Some(breakroom_session::EngineChoice::Type("gdb".into())),
+        preparation: Preparation::ByDriver,
+        ..setup()
+    });
     let client = rig.join();
     rig.request(client, "initialize", json!({}));
     rig.request(client, "launch", json!({"program": "x.c"}));

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use breakroom_session::habits::ExitWord;
-use breakroom_session::{ClientId, NodeId, Setup};
+use breakroom_session::{ClientId, EngineChoice, NodeId, Setup};
 use bytes::Bytes;
 use serde_json::Value;
 
@@ -85,7 +85,7 @@ const KEYS: [&str; 2] = ["frameId", "variablesReference"];
 
 impl Replay {
     fn new(chosen: Chosen, exit: ExitWord) -> Self {
-        let engine = (chosen == Chosen::Early).then(|| "recorded".to_owned());
+        let engine = (chosen == Chosen::Early).then(|| EngineChoice::Type("recorded".to_owned()));
         let mut rig = Rig::with(Setup { engine, ..setup() });
         let client = rig.join();
         Replay {

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use breakroom_session::{
     Access, ClientId, CloseReason, Effect, EngineChoice, Fate, Force, Input, Next, NodeId, Opening, Reach,
-    Session, Setup, TerminalRequest, Ticket, Time, Traveller, Verb,
+    Session, Setup, Stream, TerminalRequest, Ticket, Time, Traveller, Verb,
 };
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -51,6 +51,8 @@ pub struct Rig {
     pub spared: Vec<NodeId>,
     pub input_ended: Vec<NodeId>,
     pub terminals: Vec<(Ticket, TerminalRequest)>,
+    /// What was to be written into the files of the session.
+    pub recorded: Vec<(Stream, String)>,
     /// Clients that want to go to another session, and to which.
     pub moves: Vec<(ClientId, String)>,
     pub asked_hub: Vec<(Ticket, Verb)>,
@@ -147,6 +149,7 @@ impl Rig {
             spared: Vec::new(),
             input_ended: Vec::new(),
             terminals: Vec::new(),
+            recorded: Vec::new(),
             moves: Vec::new(),
             asked_hub: Vec::new(),
             given: Vec::new(),
@@ -181,7 +184,15 @@ impl Rig {
     pub fn join_as(&mut self, access: Access) -> ClientId {
         let client = ClientId(self.clients.len() as u32 + 1);
         self.clients.insert(client, ClientSide::default());
-        self.on(Input::ClientJoined { client, access });
+        self.on(Input::ClientJoined { client, access, child: None });
+        client
+    }
+
+    /// A client whose connection was made for a child.
+    pub fn join_for(&mut self, child: Option<NodeId>) -> ClientId {
+        let client = ClientId(self.clients.len() as u32 + 1);
+        self.clients.insert(client, ClientSide::default());
+        self.on(Input::ClientJoined { client, access: Access::Granted, child });
         client
     }
 
@@ -430,6 +441,7 @@ impl Rig {
             Effect::GuardPrograms { node, whole } => self.guarded.push((node, whole)),
             Effect::SparePrograms { node } => self.spared.push(node),
             Effect::EndInput { node } => self.input_ended.push(node),
+            Effect::Record { stream, text } => self.recorded.push((stream, text)),
             Effect::RunInTerminal { ticket, request, .. } => self.terminals.push((ticket, request)),
             Effect::AskHub { ticket, verb } => self.asked_hub.push((ticket, verb)),
             Effect::GiveInput { ticket, node, text, end } => self.given.push((ticket, node, text, end)),

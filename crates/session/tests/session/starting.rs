@@ -87,7 +87,10 @@ fn the_launch_names_the_engine_by_type_then_by_file() {
 
 #[test]
 fn an_engine_fixed_by_the_command_line_is_used_whatever_the_launch_says() {
-    let mut rig = Rig::with(breakroom_session::Setup { engine: Some("go".into()), ..setup() });
+    let mut rig = Rig::with(breakroom_session::Setup {
+        engine: Some(breakroom_session::EngineChoice::Type("go".into())),
+        ..setup()
+    });
     let client = rig.join_as(Access::NeedsToken(Token::new(TOKEN.as_bytes())));
     rig.request(client, "initialize", introduce());
     assert!(rig.started.is_empty(), "nothing is started for whoever must still prove who it is");

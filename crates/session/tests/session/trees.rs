@@ -22,7 +22,7 @@ mod pausing;
 mod progress;
 mod properties;
 mod random;
-mod stage;
+pub mod stage;
 mod standing_still;
 mod too_late;
 mod unanswered;

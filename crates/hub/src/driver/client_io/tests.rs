@@ -14,7 +14,7 @@ async fn a_goodbye_is_heard_that_nobody_was_woken_for_when_a_write_failed() {
     let (heard, mut says) = std::io::pipe().unwrap();
     let (hears, told) = std::io::pipe().unwrap();
     let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
-    on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
+    on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted, child: None });
     let mut client = ClientIo::new(id, heard.into(), told.into(), None, &Access::Granted).unwrap();
     let asks = || Input::Client { client: id, message: request("initialize").into() };
     on(&mut session, began, asks());
@@ -42,7 +42,7 @@ async fn a_goodbye_is_heard_that_nobody_was_woken_for_when_a_write_failed() {
 /// A client that has left, and a session whose last words to it are more than its pipe takes.
 fn leaving(heard: io::PipeReader, told: io::PipeWriter) -> (ClientIo, Session) {
     let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
-    on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
+    on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted, child: None });
     let client = ClientIo::new(id, heard.into(), told.into(), None, &Access::Granted).unwrap();
     let mut say =
         |word: &str| on(&mut session, began, Input::Client { client: id, message: request(word).into() });
@@ -103,7 +103,7 @@ async fn of_one_that_is_gone_only_what_was_there_is_heard() {
     let (heard, mut says) = std::io::pipe().unwrap();
     let (_hears, told) = std::io::pipe().unwrap();
     let (mut session, id, began) = (Session::new(Setup::default()), ClientId(1), Instant::now());
-    on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted });
+    on(&mut session, began, Input::ClientJoined { client: id, access: Access::Granted, child: None });
     let mut client = ClientIo::new(id, heard.into(), told.into(), None, &Access::Granted).unwrap();
     let word = request("x-again");
     let word = format!("Content-Length: {}\r\n\r\n{word}", word.len());

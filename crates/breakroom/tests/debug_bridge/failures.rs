@@ -1,0 +1,194 @@
+//! Each failure of an adapter as the client sees it: `output` on stderr, one `terminated`, the end of the connection.
+
+use std::time::{Duration, Instant};
+
+use breakroom_testkit::Strict;
+use breakroom_testkit::client::Rule;
+use serde_json::{Value, json};
+
+use crate::support::bridging::Bridging;
+use crate::support::rig::{Rig, initialize};
+
+/// What a client hears that has said nothing: the text of the `output`, then `terminated`, then the end.
+fn failure(mut client: Strict) -> String {
+    client.tolerate(&[Rule::InitializeFirst]);
+    let output = client.event("output");
+    assert_eq!((&output["seq"], &output["body"]["category"]), (&json!(1), &json!("stderr")));
+    let terminated = client.event("terminated");
+    assert_eq!(terminated["seq"], 2);
+    client.closed();
+    client.finish();
+    let text = output["body"]["output"].as_str().unwrap();
+    assert!(text.ends_with('\n'), "{text:?}");
+    text.to_owned()
+}
+
+#[test]
+fn r46_r51_missing_adapter_is_reported_to_a_client_that_has_said_nothing() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let text = failure(bridge.client("s", &json!({"args": ["/no/such/adapter"]})));
+    assert!(text.starts_with("Failed to launch debug adapter: "), "{text}");
+    assert!(text.contains("/no/such/adapter"), "{text}");
+}
+
+#[test]
+fn r69_session_whose_adapter_failed_can_be_connected_again() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    failure(bridge.client("s", &json!({"args": ["/no/such/adapter"]})));
+    assert_eq!(bridge.line()["state"], "connected");
+    let failed = bridge.line();
+    assert_eq!(failed["state"], "error");
+    assert!(failed["error"].as_str().unwrap().contains("/no/such/adapter"), "{failed}");
+    crate::support::rig::end(bridge.client("s", &rig.fake(&[])));
+    assert_eq!(bridge.line(), json!({"session": "s", "state": "connected"}));
+    assert_eq!(bridge.line()["state"], "terminated");
+}
+
+#[test]
+fn r47_adapter_that_never_connects_is_given_up_after_the_timeout() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["a", "b", "c"]);
+    let sleeps = |timeout: Value| {
+        let mut adapter = json!({"args": ["sh", "-c", "echo thinking >&2; exec sleep 600", "{{port}}"]});
+        adapter.as_object_mut().unwrap().extend(timeout.as_object().unwrap().clone());
+        adapter
+    };
+    let began = Instant::now();
+    let timeout = json!({"mode": "tcp-connect", "connectionTimeoutSeconds": 1});
+    let text = failure(bridge.client("a", &sleeps(timeout)));
+    assert!(began.elapsed() >= Duration::from_secs(1) && text.contains("within 1 s"), "{text}");
+    let text =
+        failure(bridge.client("b", &sleeps(json!({"mode": "tcp-callback", "connectionTimeout": "1500ms"}))));
+    assert!(text.contains("within 1.5 s"), "{text}");
+    // Zero and less: no connection can come in time.
+    let text =
+        failure(bridge.client("c", &sleeps(json!({"mode": "tcp-callback", "connectionTimeoutSeconds": 0}))));
+    assert!(text.contains("did not"), "{text}");
+}
+
+#[test]
+fn r89_timeout_without_a_word_about_it_is_10_s() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let adapter = json!({"args": ["sleep", "600", "{{port}}"], "mode": "tcp-callback"});
+    let began = Instant::now();
+    let mut client = bridge
+        .client("s", &json!({"args": ["sh", "-c", "exec sleep 600", "{{port}}"], "mode": adapter["mode"]}));
+    client.tolerate(&[Rule::InitializeFirst]);
+    client.event("output");
+    assert!(began.elapsed() >= Duration::from_secs(10), "{:?}", began.elapsed());
+    client.event("terminated");
+    client.finish();
+}
+
+#[test]
+fn r11_adapter_that_ends_before_it_connects_is_noticed_at_once() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s", "t"]);
+    for (session, mode) in [("s", "tcp-callback"), ("t", "tcp-connect")] {
+        let script = "echo no license >&2; exit 4";
+        let adapter =
+            json!({"args": ["sh", "-c", script, "{{port}}"], "mode": mode, "connectionTimeoutSeconds": 600});
+        let text = failure(bridge.client(session, &adapter));
+        assert!(text.contains("exit code 4") && text.contains("no license"), "{text}");
+    }
+}
+
+#[test]
+fn stdio_adapter_that_ends_at_once_is_reported_with_its_stderr() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let adapter = json!({"args": ["sh", "-c", "echo broken install >&2; exit 3"]});
+    let text = failure(bridge.client("s", &adapter));
+    assert!(text.contains("exit code 3") && text.contains("broken install"), "{text}");
+}
+
+#[test]
+fn failure_before_the_answer_to_initialize_answers_it_too() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let steps = [json!({"expect": "initialize"}), json!({"stderr": "no display\n"}), json!({"exit": 5})];
+    let mut client = bridge.client("s", &rig.fake(&steps));
+    client.tolerate(&[Rule::InitializeFirst]);
+    let request = client.request("initialize", json!({"adapterID": "fake"}));
+    let output = client.event("output");
+    assert!(output["body"]["output"].as_str().unwrap().contains("no display"), "{output}");
+    client.failure(request);
+    client.event("terminated");
+    client.finish();
+}
+
+/// A session that has been initialized and launched.
+fn running(bridge: &Bridging, adapter: &Value) -> Strict {
+    let mut client = bridge.client("s", adapter);
+    initialize(&mut client);
+    let launch = client.request("launch", json!({"program": "x"}));
+    client.event("initialized");
+    client.response(launch);
+    client
+}
+
+#[test]
+fn r48_r52_crash_of_the_adapter_makes_one_terminated() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let steps =
+        [json!({"expect": "threads"}), json!({"stderr": "segmentation fault\n"}), json!({"exit": 139})];
+    let mut client = running(&bridge, &rig.fake(&steps));
+    let threads = client.request("threads", Value::Null);
+    client.failure(threads);
+    let output = client.event("output");
+    assert_eq!(output["body"]["category"], "stderr");
+    client.event("terminated");
+    client.closed();
+    client.finish();
+    assert_eq!(bridge.line()["state"], "connected");
+    let ended = bridge.line();
+    assert_eq!(ended["state"], "error");
+    assert!(ended["error"].as_str().unwrap().contains("exit code 139"), "{ended}");
+}
+
+#[test]
+fn r52_terminated_of_the_adapter_is_not_repeated() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let terminated = json!({"send": {"type": "event", "event": "terminated", "body": {}}, "repeat": 2});
+    let exited = json!({"send": {"type": "event", "event": "exited", "body": {"exitCode": 7}}});
+    let steps = [
+        json!({"expect": "threads"}),
+        json!({"respond": "threads", "body": {"threads": []}}),
+        exited,
+        terminated,
+        json!({"exit": 0}),
+    ];
+    let mut client = running(&bridge, &rig.fake(&steps));
+    client.call("threads", Value::Null);
+    client.event("exited");
+    client.event("terminated");
+    client.closed();
+    // The strict client fails on a second one.
+    client.finish();
+    assert_eq!(bridge.line()["state"], "connected");
+    assert_eq!(bridge.line(), json!({"session": "s", "state": "terminated", "exit_code": 7}));
+}
+
+#[test]
+fn r49_r53_broken_framing_of_the_adapter_is_told_before_the_connection_closes() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let steps = [
+        json!({"expect": "threads"}),
+        json!({"raw": "Content-Length: nonsense\r\n\r\n"}),
+        json!({"hang": true}),
+    ];
+    let mut client = running(&bridge, &rig.fake(&steps));
+    let threads = client.request("threads", Value::Null);
+    client.failure(threads);
+    let output = client.event("output");
+    assert_eq!(output["body"]["category"], "stderr");
+    client.event("terminated");
+    client.closed();
+    client.finish();
+}

@@ -1,0 +1,199 @@
+//! The handshake: framing, limits, the order of checks, and the exact words of a refusal.
+
+use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::bridging::{Bridging, TOKEN, framed, receive, request, rest, send};
+use crate::support::rig::{LONG, Rig, end};
+
+#[test]
+fn r04_socket_is_private_to_its_user() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &[]);
+    let socket = std::fs::symlink_metadata(&bridge.socket).unwrap();
+    assert!(socket.file_type().is_socket());
+    assert_eq!((socket.mode() & 0o777, socket.uid()), (0o600, rustix::process::getuid().as_raw()));
+    let folder = std::fs::symlink_metadata(bridge.socket.parent().unwrap()).unwrap();
+    assert!(folder.is_dir());
+    assert_eq!((folder.mode() & 0o777, folder.uid()), (0o700, rustix::process::getuid().as_raw()));
+    let path = bridge.socket.clone();
+    assert!(bridge.finish().success());
+    assert!(!path.exists());
+}
+
+#[test]
+fn r03_dap_sent_with_the_handshake_is_not_lost() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let stream = bridge.connect();
+    let mut bytes = framed(request("s", &rig.fake(&[])).to_string().as_bytes());
+    let initialize =
+        json!({"seq": 500, "type": "request", "command": "initialize", "arguments": {"adapterID": "x"}});
+    let initialize = initialize.to_string();
+    bytes.extend(format!("Content-Length: {}\r\n\r\n{initialize}", initialize.len()).into_bytes());
+    (&stream).write_all(&bytes).unwrap();
+    assert_eq!(receive(&stream).unwrap(), json!({"success": true}));
+    let mut client = breakroom_testkit::Strict::unix(stream);
+    let request = client.expect_answer(500);
+    client.response(request);
+    end(client);
+}
+
+#[test]
+fn r78_byte_by_byte_handshake_is_read() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let stream = bridge.connect();
+    for byte in framed(request("s", &rig.fake(&[])).to_string().as_bytes()) {
+        (&stream).write_all(&[byte]).unwrap();
+    }
+    assert_eq!(receive(&stream).unwrap(), json!({"success": true}));
+}
+
+#[test]
+fn r25_handshake_of_the_largest_size_is_accepted_and_one_byte_more_refused() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let mut padded = request("s", &rig.fake(&[]));
+    padded["padding"] = "".into();
+    let missing = 65_536 - padded.to_string().len();
+    padded["padding"] = "x".repeat(missing + 1).into();
+    let (stream, answer) = bridge.handshake(&padded);
+    assert_eq!(answer["success"], false);
+    assert!(answer["error"].as_str().unwrap().contains("65537"), "{answer}");
+    assert!(rest(&stream).is_empty());
+    padded["padding"] = "x".repeat(missing).into();
+    assert_eq!(padded.to_string().len(), 65_536);
+    assert_eq!(bridge.handshake(&padded).1, json!({"success": true}));
+}
+
+#[test]
+fn r26_handshake_that_does_not_arrive_in_30_s_is_closed() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let began = Instant::now();
+    let (silent, dripping) = (bridge.connect(), bridge.connect());
+    let drip = std::thread::spawn({
+        let dripping = dripping.try_clone().unwrap();
+        move || {
+            for byte in framed(&[b' '; 1000]) {
+                // One byte a second: the deadline is for the whole handshake.
+                std::thread::park_timeout(Duration::from_secs(1));
+                if (&dripping).write_all(&[byte]).is_err() {
+                    return;
+                }
+            }
+        }
+    });
+    assert!(rest(&silent).is_empty());
+    let closed = began.elapsed();
+    assert!(closed >= Duration::from_secs(29), "{closed:?}");
+    assert!(rest(&dripping).is_empty());
+    drip.join().unwrap();
+    // The session is still there.
+    assert_eq!(bridge.handshake(&request("s", &rig.fake(&[]))).1, json!({"success": true}));
+}
+
+#[test]
+fn r45_unreadable_handshakes_are_closed_without_dap() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let valid = request("s", &rig.fake(&[])).to_string();
+    let wrong_type = valid.replace(&format!("\"{TOKEN}\""), "5");
+    for body in [&b"{"[..], b"[]", b"7", b"\xff\xfe", wrong_type.as_bytes()] {
+        let stream = bridge.connect();
+        send(&stream, body);
+        let answer = receive(&stream).unwrap();
+        assert_eq!(answer["success"], false, "{answer}");
+        assert!(rest(&stream).is_empty());
+    }
+    // Without a length nothing can be told apart, so nothing is answered.
+    for bytes in [&b"\0\0"[..], b"\0\0\0\x09{}"] {
+        let stream = bridge.connect();
+        (&stream).write_all(bytes).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(rest(&stream).is_empty());
+    }
+    let stream = bridge.connect();
+    (&stream).write_all(b"\0\0\0\0").unwrap();
+    assert_eq!(receive(&stream).unwrap()["success"], false);
+}
+
+fn refusal(bridge: &Bridging, request: &Value) -> String {
+    let (stream, answer) = bridge.handshake(request);
+    assert_eq!(answer["success"], false);
+    assert!(rest(&stream).is_empty(), "nothing follows a refusal");
+    answer["error"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn r80_to_r82_checks_come_in_order_with_their_words() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let adapter = rig.fake(&[]);
+    let mut wrong = request("s", &adapter);
+    wrong["token"] = "wrong".into();
+    let mut unknown = wrong.clone();
+    unknown["session_id"] = "t".into();
+    assert_eq!(refusal(&bridge, &unknown), "bridge session not found");
+    assert_eq!(refusal(&bridge, &json!({})), "bridge session not found");
+    assert_eq!(refusal(&bridge, &wrong), "invalid session token");
+    wrong.as_object_mut().unwrap().remove("token");
+    assert_eq!(refusal(&bridge, &wrong), "invalid session token");
+    let mut without = request("s", &Value::Null);
+    assert_eq!(refusal(&bridge, &without), "debug adapter configuration is required");
+    without.as_object_mut().unwrap().remove("debug_adapter_config");
+    assert_eq!(refusal(&bridge, &without), "debug adapter configuration is required");
+    // None of these has used up the session.
+    end(bridge.client("s", &adapter));
+}
+
+#[test]
+fn r83_second_client_of_a_session_is_refused_and_the_first_lives_on() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let mut first = bridge.client("s", &rig.fake(&[]));
+    assert_eq!(refusal(&bridge, &request("s", &rig.fake(&[]))), "session already connected: session s");
+    crate::support::rig::initialize(&mut first);
+    end(first);
+}
+
+#[test]
+fn r12_configuration_that_cannot_start_is_refused_with_the_reason() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    for (adapter, reason) in [
+        (json!({"args": []}), "\"args\" is empty"),
+        (json!({}), "\"args\" is empty"),
+        (json!({"args": ["x"], "mode": "callback"}), "mode \"callback\" is unknown"),
+        (json!({"args": ["x"], "connectionTimeout": "soon"}), "is not a duration"),
+    ] {
+        let refused = refusal(&bridge, &request("s", &adapter));
+        assert!(refused.starts_with("debug adapter configuration is invalid: "), "{refused}");
+        assert!(refused.contains(reason), "{refused}");
+    }
+    end(bridge.client("s", &rig.fake(&[])));
+}
+
+#[test]
+fn silent_connections_do_not_keep_others_out_for_ever() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let silent: Vec<_> = (0..64).map(|_| bridge.connect()).collect();
+    // One too many is closed at once, and the bridge lives on.
+    let deadline = Instant::now() + LONG;
+    let refused = bridge.connect();
+    assert!(rest(&refused).is_empty());
+    assert!(Instant::now() < deadline);
+    drop(silent);
+    let accepted = breakroom_testkit::wait::until(LONG, || {
+        let stream = bridge.connect();
+        (&stream).write_all(&framed(request("s", &rig.fake(&[])).to_string().as_bytes())).ok()?;
+        let mut prefix = [0; 4];
+        std::io::Read::read_exact(&mut &stream, &mut prefix).ok().map(|()| stream)
+    });
+    assert!(accepted.is_some());
+}

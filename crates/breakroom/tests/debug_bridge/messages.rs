@@ -1,0 +1,174 @@
+//! What passes through a bridged session: numbers are the bridge's, and everything else is as it was sent.
+
+use serde_json::{Value, json};
+
+use crate::support::bridging::Bridging;
+use crate::support::rig::{Rig, end, initialize};
+
+/// The messages that the adapter received, without the description of its process.
+fn received(rig: &Rig) -> Vec<Value> {
+    rig.log().into_iter().filter(|line| line.get("command").is_some()).collect()
+}
+
+fn logging(rig: &Rig, steps: &[Value]) -> Value {
+    rig.fake_with(steps, &["--log", rig.log_path().to_str().unwrap()])
+}
+
+#[test]
+fn r58_to_r60_numbers_of_both_sides_count_from_1_whatever_they_are() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let mut client = bridge.client("s", &logging(&rig, &[]));
+    let mut seq = 500;
+    let mut send = |client: &mut breakroom_testkit::Strict, command: &str, arguments: Value| {
+        seq += 7;
+        client.send(json!({"seq": seq, "type": "request", "command": command, "arguments": arguments}))
+    };
+    let request = send(&mut client, "initialize", json!({"adapterID": "x"}));
+    assert_eq!(client.response(request)["request_seq"], 507);
+    let launch = send(&mut client, "launch", json!({"program": "x"}));
+    client.event("initialized");
+    assert_eq!(client.response(launch)["request_seq"], 514);
+    let threads = send(&mut client, "threads", json!({}));
+    assert_eq!(client.response(threads)["request_seq"], 521);
+    let seqs: Vec<i64> = client
+        .timeline()
+        .entries
+        .iter()
+        .filter(|entry| entry.direction == breakroom_testkit::client::Direction::Received)
+        .map(|entry| entry.message["seq"].as_i64().unwrap())
+        .collect();
+    assert_eq!(seqs, (1..=seqs.len() as i64).collect::<Vec<_>>());
+    let disconnect = send(&mut client, "disconnect", json!({}));
+    client.response(disconnect);
+    client.finish();
+    let seqs: Vec<i64> = received(&rig).iter().map(|message| message["seq"].as_i64().unwrap()).collect();
+    assert_eq!(seqs, (1..=seqs.len() as i64).collect::<Vec<_>>());
+}
+
+#[test]
+fn r91_initialize_always_offers_run_in_terminal() {
+    for said in [json!({}), json!({"supportsRunInTerminalRequest": false})] {
+        let rig = Rig::new();
+        let bridge = Bridging::start(&rig, &["s"]);
+        let mut client = bridge.client("s", &logging(&rig, &[]));
+        let mut arguments = json!({"adapterID": "x"});
+        arguments.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+        client.call("initialize", arguments);
+        end(client);
+        let initialize = &received(&rig)[0];
+        assert_eq!(initialize["command"], "initialize");
+        assert_eq!(initialize["arguments"]["supportsRunInTerminalRequest"], true, "{initialize}");
+    }
+}
+
+#[test]
+fn r07_r62_vendor_messages_keep_their_bytes_but_for_the_numbers() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let body = r#"{"big":12345678901234567890,"text":"a<b&c\u00e9","z":1,"a":{"y":[1.50,null]}}"#;
+    let event = format!(r#"{{"seq":1,"type":"event","event":"vendor/thing","body":{body},"extra":[1]}}"#);
+    let steps = [
+        json!({"expect": "vendor/ask"}),
+        json!({"frame": event}),
+        json!({"respond": "vendor/ask", "body": {}}),
+    ];
+    let mut client = bridge.client("s", &logging(&rig, &steps));
+    initialize(&mut client);
+    let launch = client.request("launch", json!({"program": "x"}));
+    client.event("initialized");
+    client.response(launch);
+    let arguments = json!({"deep": {"n": 1e300}, "list": [true, null]});
+    client.call("vendor/ask", arguments.clone());
+    let thing = client.event("vendor/thing");
+    assert_eq!(thing["extra"], json!([1]));
+    assert_eq!(thing["body"], serde_json::from_str::<Value>(body).unwrap());
+    end(client);
+    let asked = received(&rig).into_iter().find(|message| message["command"] == "vendor/ask").unwrap();
+    assert_eq!(asked["arguments"], arguments);
+}
+
+#[test]
+fn r61_answers_to_reverse_requests_and_cancel_carry_the_right_numbers() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let reverse =
+        json!({"send": {"seq": 77, "type": "request", "command": "vendor/question", "arguments": {}}});
+    let steps = [
+        json!({"expect": "vendor/slow"}),
+        reverse,
+        json!({"expect_response": "vendor/question"}),
+        json!({"expect": "cancel"}),
+        json!({"respond": "cancel"}),
+        json!({"respond": "vendor/slow", "success": false, "message": "cancelled"}),
+    ];
+    let mut client = bridge.client("s", &logging(&rig, &steps));
+    initialize(&mut client);
+    let launch = client.request("launch", json!({"program": "x"}));
+    client.event("initialized");
+    client.response(launch);
+    let slow = client.request("vendor/slow", json!({}));
+    let question = client.reverse("vendor/question");
+    client.reply(&question, true, json!({"answer": 42}));
+    client.output_containing("42");
+    client.call("cancel", json!({"requestId": slow.seq}));
+    client.failure(slow);
+    end(client);
+    let messages = received(&rig);
+    let seq_of =
+        |command: &str| messages.iter().find(|message| message["command"] == command).unwrap()["seq"].clone();
+    let cancel = messages.iter().find(|message| message["command"] == "cancel").unwrap();
+    assert_eq!(cancel["arguments"]["requestId"], seq_of("vendor/slow"));
+}
+
+#[test]
+fn r73_r75_adapter_gets_the_environment_without_credentials_and_with_what_is_configured() {
+    let rig = Rig::new();
+    let bridge = Bridging::start_with(&rig, &["s"], &[], |command| {
+        command
+            .env("DCP_SECRET", "1")
+            .env("DEBUG_SESSION_PORT", "localhost:1")
+            .env("dcp_x", "kept")
+            .env("PLAIN", "old");
+    });
+    let mut adapter = logging(&rig, &[]);
+    adapter["env"] =
+        json!([{"name": "DCP_MINE", "value": "1"}, {"name": "PLAIN", "value": "new"}, {"name": "EMPTY"}]);
+    let mut client = bridge.client("s", &adapter);
+    initialize(&mut client);
+    end(client);
+    let env = rig.log()[0]["env"].clone();
+    for (name, wanted) in [
+        ("DCP_SECRET", Value::Null),
+        ("DEBUG_SESSION_TOKEN", Value::Null),
+        ("DEBUG_SESSION_PORT", Value::Null),
+        ("DCP_INSTANCE_ID_PREFIX", Value::Null),
+        ("dcp_x", json!("kept")),
+        ("PLAIN", json!("new")),
+        ("DCP_MINE", json!("1")),
+        ("EMPTY", json!("")),
+    ] {
+        assert_eq!(env[name], wanted, "{name}");
+    }
+}
+
+#[test]
+fn r86_to_r88_ports_stand_wherever_the_placeholder_does() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s", "t"]);
+    let fake = rig.fake_with(&[], &[]);
+    for (session, mode, option) in [("s", "tcp-connect", "--listen"), ("t", "tcp-callback", "--connect")] {
+        let mut adapter = fake.clone();
+        adapter["mode"] = mode.into();
+        let args = adapter["args"].as_array_mut().unwrap();
+        args.extend([option, "{{port}}", "--log", rig.log_path().to_str().unwrap()].map(Value::from));
+        let mut client = bridge.client(session, &adapter);
+        // The fake adapter says where it listens.
+        client.allow(&["output"]);
+        initialize(&mut client);
+        end(client);
+        let argv = rig.log()[0]["argv"].clone();
+        assert!(!argv.to_string().contains("{{port}}"), "{argv}");
+        std::fs::remove_file(rig.log_path()).unwrap();
+    }
+}

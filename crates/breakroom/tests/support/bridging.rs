@@ -1,0 +1,157 @@
+//! A running `breakroom bridge`, its registrar on stdin and stdout, and the client's half of its handshake.
+//!
+//! It judges nothing: what a handshake answers and what the registrar hears is the tests' business.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests, and no test file uses them all"
+)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use breakroom_testkit::{Strict, wait};
+use serde_json::{Value, json};
+
+use super::rig::{LONG, Rig};
+
+/// The token of every session that a test registers.
+pub const TOKEN: &str = "the-token-of-the-test";
+
+pub struct Bridging {
+    pub process: Child,
+    pub socket: PathBuf,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Value>,
+}
+
+impl Bridging {
+    /// A bridge with these sessions, each already reported as created.
+    pub fn start(rig: &Rig, sessions: &[&str]) -> Bridging {
+        Bridging::start_with(rig, sessions, &[], |_| {})
+    }
+
+    pub fn start_with(
+        rig: &Rig,
+        sessions: &[&str],
+        options: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Bridging {
+        let named = sessions.iter().flat_map(|session| ["--session", *session]);
+        let mut command =
+            rig.sandbox.command(["bridge"].into_iter().chain(options.iter().copied()).chain(named));
+        command.env("DEBUG_SESSION_TOKEN", TOKEN).env("DCP_INSTANCE_ID_PREFIX", "dcp");
+        command.stdin(Stdio::piped());
+        change(&mut command);
+        let mut process = command.stdout(Stdio::piped()).spawn().expect("the bridge can start");
+        let stdin = process.stdin.take();
+        let output = BufReader::new(process.stdout.take().expect("stdout was asked for"));
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let line = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut bridging = Bridging { process, socket: PathBuf::new(), stdin, lines };
+        bridging.socket = bridging.line()["socket"].as_str().expect("the first line names the socket").into();
+        for session in sessions {
+            assert_eq!(bridging.line(), json!({"session": session, "state": "created"}));
+        }
+        bridging
+    }
+
+    /// The next line on the bridge's stdout.
+    pub fn line(&self) -> Value {
+        self.lines.recv_timeout(LONG).expect("the bridge writes another line")
+    }
+
+    /// Whether nothing more was written before the bridge ended.
+    pub fn wrote_nothing_more(&self) -> bool {
+        self.lines.recv_timeout(LONG).is_err()
+    }
+
+    /// Sends a line as the registrar.
+    pub fn say(&mut self, line: &Value) {
+        writeln!(self.stdin.as_mut().expect("it is open"), "{line}").expect("the bridge reads");
+    }
+
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    pub fn connect(&self) -> UnixStream {
+        let stream = UnixStream::connect(&self.socket).expect("the bridge accepts connections");
+        stream.set_read_timeout(Some(LONG)).expect("a socket takes a timeout");
+        stream
+    }
+
+    /// Sends a handshake and gives the answer.
+    pub fn handshake(&self, request: &Value) -> (UnixStream, Value) {
+        let stream = self.connect();
+        send(&stream, request.to_string().as_bytes());
+        let answer = receive(&stream).expect("the bridge answers the handshake");
+        (stream, answer)
+    }
+
+    /// A strict client of a session, after an accepted handshake.
+    pub fn client(&self, session: &str, adapter: &Value) -> Strict {
+        let (stream, answer) = self.handshake(&request(session, adapter));
+        assert_eq!(answer, json!({"success": true}));
+        stream.set_read_timeout(None).expect("a socket takes no timeout");
+        Strict::unix(stream)
+    }
+
+    /// Ends the registrar's input and waits for the bridge's process.
+    pub fn finish(mut self) -> ExitStatus {
+        self.close_stdin();
+        wait::for_exit(&mut self.process, LONG).expect("the bridge ends with its last session")
+    }
+}
+
+impl Drop for Bridging {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+pub fn request(session: &str, adapter: &Value) -> Value {
+    json!({"token": TOKEN, "session_id": session, "run_id": "run-1", "debug_adapter_config": adapter})
+}
+
+pub fn framed(body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).expect("a handshake is short");
+    [&length.to_be_bytes()[..], body].concat()
+}
+
+pub fn send(mut stream: &UnixStream, body: &[u8]) {
+    stream.write_all(&framed(body)).expect("the bridge reads");
+}
+
+/// One answer of the bridge, or nothing if it closed the connection.
+pub fn receive(mut stream: &UnixStream) -> Option<Value> {
+    let mut prefix = [0; 4];
+    match stream.read_exact(&mut prefix) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return None,
+        Err(error) => panic!("no answer: {error}"),
+    }
+    let mut body = vec![0; u32::from_be_bytes(prefix) as usize];
+    stream.read_exact(&mut body).expect("the whole answer comes");
+    Some(serde_json::from_slice(&body).expect("the answer is JSON"))
+}
+
+/// Everything until the bridge closes the connection.
+pub fn rest(mut stream: &UnixStream) -> Vec<u8> {
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).expect("the bridge closes the connection");
+    rest
+}

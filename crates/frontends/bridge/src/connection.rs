@@ -1,0 +1,280 @@
+//! One connection: the handshake, then the client is the hub's, and the bridge only watches for the session's end.
+//!
+//! No DAP byte of a session passes through here. The one exception is a client whose handshake was accepted and whom no hub
+//! takes: it must still hear why.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use breakroom_hub::{
+    ChildIds, Context, Entry, FixedAdapter, Follow, LastLeave, Link, LinkError, Newcomer, OutputFiles,
+    PeerAccess, Purpose, SessionOptions, Which, connect_or_start, end, read_journal,
+};
+use breakroom_wire::header;
+use serde_json::{Value, json};
+
+use crate::handshake::{self, DEADLINE, ReadError, Request, Response};
+use crate::sessions::{Admission, Refusal, SessionId, State, StateChange};
+use crate::{Shared, environment, logs, socket};
+
+/// The member of a configuration that holds the id of a child session.
+const CHILD_ID: &str = "__dcp_child_session_id";
+/// Connections that have not finished their handshake. Beyond this a new one is closed.
+const MAX_UNAUTHENTICATED: usize = 64;
+
+/// One of the places for connections that have not finished their handshake.
+pub struct Permit(Arc<Shared>);
+
+impl Permit {
+    pub fn take(shared: &Arc<Shared>) -> Option<Permit> {
+        let take = |count| (count < MAX_UNAUTHENTICATED).then_some(count + 1);
+        let taken = shared.unauthenticated.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take);
+        taken.ok().map(|_| Permit(shared.clone()))
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let count: &AtomicUsize = &self.0.unauthenticated;
+        count.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Serves one connection to its end.
+pub fn serve(shared: &Arc<Shared>, stream: UnixStream, permit: Permit) {
+    let Some((request, accepted)) = shake_hands(shared, &stream, permit) else { return };
+    let id = SessionId(request.session_id.clone());
+    let (record, files) = match accepted {
+        Accepted::Session { record, files } => (record, files),
+        Accepted::Child { hub_session } => {
+            join_child(shared, &id, hub_session, stream);
+            return shared.sessions.disconnect_child(&id);
+        }
+    };
+    match run(shared, &id, &request, record, files, stream) {
+        Outcome::Ended { exit_code } => {
+            shared.sessions.remove(&id);
+            shared.notify(StateChange { exit_code, ..StateChange::new(&id, State::Terminated) });
+        }
+        Outcome::Failed { exit_code, error } => {
+            shared.sessions.remove(&id);
+            shared.notify(StateChange {
+                exit_code,
+                error: Some(error),
+                ..StateChange::new(&id, State::Error)
+            });
+        }
+        Outcome::NotStarted { error } => {
+            shared.sessions.disconnect(&id);
+            shared.notify(StateChange { error: Some(error), ..StateChange::new(&id, State::Error) });
+        }
+    }
+}
+
+/// How a session came to its end.
+enum Outcome {
+    Ended {
+        exit_code: Option<i64>,
+    },
+    Failed {
+        exit_code: Option<i64>,
+        error: String,
+    },
+    /// Its adapter never ran, so a client may connect again.
+    NotStarted {
+        error: String,
+    },
+}
+
+/// What the hub needs of an accepted handshake.
+enum Accepted {
+    Session { record: Value, files: Option<OutputFiles> },
+    Child { hub_session: String },
+}
+
+/// Answers the handshake. Gives what the hub needs if it was accepted.
+fn shake_hands(shared: &Shared, stream: &UnixStream, permit: Permit) -> Option<(Request, Accepted)> {
+    let by = Instant::now() + DEADLINE;
+    if let Err(error) = socket::check_peer(stream) {
+        tracing::warn!("a connection was refused: {error}");
+        return None;
+    }
+    let request = match handshake::read(stream, by) {
+        Ok(request) => request,
+        Err(ReadError::Lost(error)) => {
+            tracing::debug!("a connection ended before its handshake: {error}");
+            return None;
+        }
+        Err(ReadError::Invalid(text)) => {
+            handshake::refuse(stream, &text, by);
+            return None;
+        }
+    };
+    let accepted = match accept(shared, &request) {
+        Ok(accepted) => accepted,
+        Err(refusal) => {
+            handshake::refuse(stream, &refusal.to_string(), by);
+            return None;
+        }
+    };
+    if let Err(error) = handshake::write(stream, &Response::accepted(), by) {
+        tracing::debug!("a client left before its handshake was answered: {error}");
+        let id = SessionId(request.session_id);
+        match accepted {
+            Accepted::Session { .. } => {
+                shared.sessions.disconnect(&id);
+            }
+            Accepted::Child { .. } => shared.sessions.disconnect_child(&id),
+        }
+        return None;
+    }
+    drop(permit);
+    Some((request, accepted))
+}
+
+/// Checks a handshake in the protocol's order.
+fn accept(shared: &Shared, request: &Request) -> Result<Accepted, Refusal> {
+    let id = SessionId(request.session_id.clone());
+    let configuration = request.debug_adapter_config.as_ref();
+    match shared.sessions.connect(&id, &request.token, configuration.is_some())? {
+        Admission::Child { hub_session } => return Ok(Accepted::Child { hub_session }),
+        Admission::Session => {}
+    }
+    let accepted = || {
+        let configuration = configuration.ok_or(Refusal::ConfigurationRequired)?;
+        let record = configuration.record().map_err(Refusal::InvalidConfiguration)?;
+        let run = request.run_id.as_deref().filter(|run| !run.is_empty());
+        let files = shared.logs.as_deref().zip(run).map(|(folder, run)| logs::open(folder, run));
+        let files = files.transpose().map_err(Refusal::InvalidRun)?;
+        Ok(Accepted::Session { record, files })
+    };
+    accepted().inspect_err(|_| {
+        shared.sessions.disconnect(&id);
+    })
+}
+
+/// Hands the client of a child session to the hub, and waits until the hub lets go of it.
+fn join_child(shared: &Shared, id: &SessionId, hub_session: String, stream: UnixStream) {
+    let child = Some(id.0.clone());
+    let purpose = Purpose::Join { session: Some(hub_session), child, access: PeerAccess::SameUser };
+    match hand_over(shared, purpose, None, &stream) {
+        Ok(link) => {
+            drop(stream);
+            link.wait();
+        }
+        Err(error) => tell_of_failure(&stream, &format!("Failed to connect to debug adapter: {error}")),
+    }
+}
+
+fn run(
+    shared: &Shared,
+    id: &SessionId,
+    request: &Request,
+    record: Value,
+    files: Option<OutputFiles>,
+    stream: UnixStream,
+) -> Outcome {
+    let purpose =
+        Purpose::Start { options: options(shared, id, request, record), access: PeerAccess::SameUser };
+    let link = match hand_over(shared, purpose, files, &stream) {
+        Ok(link) => link,
+        Err(error) => {
+            let error = format!("Failed to launch debug adapter: {error}");
+            tell_of_failure(&stream, &error);
+            return Outcome::NotStarted { error };
+        }
+    };
+    // The hub holds the connection now; a copy here would keep it open after the hub has closed it.
+    drop(stream);
+    let hub_session = link.session().to_owned();
+    shared.notify(StateChange::new(id, State::Connected));
+    if !shared.sessions.run(id, hub_session.clone()) {
+        crate::end_in_hub(hub_session.clone());
+    }
+    watch(hub_session, link)
+}
+
+fn options(shared: &Shared, id: &SessionId, request: &Request, record: Value) -> SessionOptions {
+    let mut labels = BTreeMap::from([("session".to_owned(), id.0.clone())]);
+    labels.extend(request.run_id.clone().map(|run| ("run".to_owned(), run)));
+    SessionOptions {
+        adapter: Some(FixedAdapter::Record(record)),
+        on_last_leave: LastLeave::Terminate,
+        terminal_host: shared.terminal_host,
+        child_ids: Some(ChildIds { member: CHILD_ID.to_owned(), session: id.0.clone() }),
+        labels,
+    }
+}
+
+fn hand_over(
+    shared: &Shared,
+    purpose: Purpose,
+    files: Option<OutputFiles>,
+    stream: &UnixStream,
+) -> Result<Link, LinkError> {
+    let io = |source| LinkError::Io { what: "the connection cannot be used".to_owned(), source };
+    let clone = || stream.try_clone().map(Into::into).map_err(io);
+    let newcomer = Newcomer { input: clone()?, output: clone()?, control: None, files, purpose };
+    let context = environment::without_credentials(Context::of_this_process());
+    Link::hand_over(connect_or_start(&shared.executable)?, newcomer, &context)
+}
+
+/// Reads the event log of a session until the session and its processes are gone.
+fn watch(hub_session: String, link: Link) -> Outcome {
+    let mut exit_code = None;
+    let (mut started, mut failure) = (false, None);
+    let mut log = match read_journal(Some(hub_session), Follow::UntilTheEnd) {
+        Ok(log) => log,
+        Err(error) => return Outcome::Failed { exit_code, error: error.to_string() },
+    };
+    loop {
+        let page = match log.next_page() {
+            Ok(Some(page)) => page,
+            Ok(None) => break,
+            Err(error) => return Outcome::Failed { exit_code, error: error.to_string() },
+        };
+        for note in page.notes {
+            match note.entry {
+                Entry::EngineUp { .. } => started = true,
+                Entry::EngineFailed { reason } => failure = Some(reason),
+                Entry::EngineEnded { failure: reason, .. } => failure = reason.or(failure),
+                Entry::Exited { code } => exit_code = Some(code),
+                _ => {}
+            }
+        }
+    }
+    drop(link);
+    match failure {
+        Some(error) if started => Outcome::Failed { exit_code, error },
+        Some(error) => Outcome::NotStarted { error },
+        None => Outcome::Ended { exit_code },
+    }
+}
+
+/// What the client of a session hears that no hub took: `output`, `terminated`, and the end of the connection.
+fn tell_of_failure(mut stream: &UnixStream, error: &str) {
+    let events = [
+        json!({"seq": 1, "type": "event", "event": "output", "body": {"category": "stderr", "output": format!("{error}\n")}}),
+        json!({"seq": 2, "type": "event", "event": "terminated", "body": {}}),
+    ];
+    for event in events {
+        let body = event.to_string();
+        let mut framed = Vec::new();
+        header::write_content_length(&mut framed, body.len());
+        framed.extend_from_slice(body.as_bytes());
+        if let Err(error) = stream.write_all(&framed) {
+            return tracing::debug!("a client left before it heard of the failure: {error}");
+        }
+    }
+}
+
+/// Ends a session of the hub.
+pub fn end_session(hub_session: String) {
+    if let Err(error) = end(Which::One(hub_session), "breakroom bridge") {
+        tracing::warn!("a session could not be ended: {error}");
+    }
+}
