@@ -18,3 +18,5 @@ mod messages;
 mod output;
 #[path = "debug_bridge/registrar.rs"]
 mod registrar;
+#[path = "debug_bridge/slow_client.rs"]
+mod slow_client;

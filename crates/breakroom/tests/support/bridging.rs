@@ -13,9 +13,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
+use breakroom_testkit::frames::{FrameReader, write_message};
 use breakroom_testkit::{Strict, wait};
+use breakroom_wire::{Frame, Peer};
 use serde_json::{Value, json};
 
 use super::rig::{LONG, Rig};
@@ -27,7 +30,8 @@ pub struct Bridging {
     pub process: Child,
     pub socket: PathBuf,
     stdin: Option<ChildStdin>,
-    lines: Receiver<Value>,
+    /// In a lock only so that threads of a test can share the bridge.
+    lines: Mutex<Receiver<Value>>,
 }
 
 impl Bridging {
@@ -60,7 +64,7 @@ impl Bridging {
                 }
             }
         });
-        let mut bridging = Bridging { process, socket: PathBuf::new(), stdin, lines };
+        let mut bridging = Bridging { process, socket: PathBuf::new(), stdin, lines: Mutex::new(lines) };
         bridging.socket = bridging.line()["socket"].as_str().expect("the first line names the socket").into();
         for session in sessions {
             assert_eq!(bridging.line(), json!({"session": session, "state": "created"}));
@@ -70,12 +74,12 @@ impl Bridging {
 
     /// The next line on the bridge's stdout.
     pub fn line(&self) -> Value {
-        self.lines.recv_timeout(LONG).expect("the bridge writes another line")
+        self.lines.lock().unwrap().recv_timeout(LONG).expect("the bridge writes another line")
     }
 
     /// Whether nothing more was written before the bridge ended.
     pub fn wrote_nothing_more(&self) -> bool {
-        self.lines.recv_timeout(LONG).is_err()
+        self.lines.lock().unwrap().recv_timeout(LONG).is_err()
     }
 
     /// Sends a line as the registrar.
@@ -107,6 +111,13 @@ impl Bridging {
         assert_eq!(answer, json!({"success": true}));
         stream.set_read_timeout(None).expect("a socket takes no timeout");
         Strict::unix(stream)
+    }
+
+    /// A client of a session that checks nothing, after an accepted handshake.
+    pub fn plain(&self, session: &str, adapter: &Value) -> Plain {
+        let (stream, answer) = self.handshake(&request(session, adapter));
+        assert_eq!(answer, json!({"success": true}));
+        Plain::new(stream)
     }
 
     /// Ends the registrar's input and waits for the bridge's process.
@@ -154,4 +165,64 @@ pub fn rest(mut stream: &UnixStream) -> Vec<u8> {
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).expect("the bridge closes the connection");
     rest
+}
+
+/// A client that checks nothing and reads only when it is told to.
+pub struct Plain {
+    stream: UnixStream,
+    reader: FrameReader,
+}
+
+impl Plain {
+    pub fn new(stream: UnixStream) -> Plain {
+        stream.set_read_timeout(None).expect("a socket takes no timeout");
+        let reader = stream.try_clone().expect("a descriptor can be duplicated");
+        Plain { stream, reader: FrameReader::new(reader.into(), Peer::Adapter) }
+    }
+
+    pub fn send(&mut self, seq: i64, command: &str) {
+        let message = json!({"seq": seq, "type": "request", "command": command, "arguments": {}});
+        write_message(&mut self.stream, message.to_string().as_bytes()).expect("the hub reads");
+    }
+
+    /// The next message, or nothing if the connection has ended.
+    pub fn next(&mut self) -> Option<Vec<u8>> {
+        match self.reader.read() {
+            Ok(Some(Frame::Message(message))) => Some(message.to_vec()),
+            Ok(Some(Frame::Junk(junk))) => panic!("no DAP: {:?}", String::from_utf8_lossy(&junk)),
+            // A connection that was closed with unread bytes in it ends so.
+            Ok(None) | Err(_) => None,
+        }
+    }
+
+    /// Reads until a message of this type whose event or command is `name`.
+    pub fn until(&mut self, kind: &str, name: &str) -> Value {
+        let key = if kind == "event" { "event" } else { "command" };
+        loop {
+            let message = self.next().unwrap_or_else(|| panic!("the connection ended before {kind} {name}"));
+            let message: Value = serde_json::from_slice(&message).expect("the hub sends JSON");
+            if message["type"] == kind && message[key] == name {
+                return message;
+            }
+        }
+    }
+
+    pub fn call(&mut self, seq: i64, command: &str) {
+        self.send(seq, command);
+        self.until("response", command);
+    }
+
+    /// From the first message to a program that runs. The next number is 4.
+    pub fn begin(&mut self) {
+        self.call(1, "initialize");
+        self.send(2, "launch");
+        self.until("event", "initialized");
+        self.send(3, "configurationDone");
+        self.until("response", "configurationDone");
+    }
+
+    /// Reads until the connection ends.
+    pub fn until_closed(&mut self) {
+        while self.next().is_some() {}
+    }
 }
