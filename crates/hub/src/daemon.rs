@@ -346,6 +346,8 @@ impl Caller {
             Box::new(Newcomer { input, output, control: Some(stream.try_clone()?), files, purpose });
         let (reply, answer) = std::sync::mpsc::channel();
         let _ = session.send(News::Join { newcomer, reply });
+        // A message that is sent while the driver ends may stay in the channel, unread, as long as there is a sender.
+        drop(session);
         Ok(match answer.recv() {
             Ok(Ok(())) => Answer::BySession,
             Ok(Err(reason)) => refused(reason),

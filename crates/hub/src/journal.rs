@@ -126,9 +126,16 @@ impl Reader {
                 return Turn::Last(page(&past.journal, from, past.began));
             }
             let Some(session) = self.registry.get(&self.session) else { return Turn::Last(Page::default()) };
-            let (reply, answer) = tokio::sync::oneshot::channel();
+            let (reply, mut answer) = tokio::sync::oneshot::channel();
             let _ = session.send(News::Read { from, follow: self.follow, reply });
-            if let Ok(page) = answer.await {
+            // A message that is sent while the driver ends may stay in the channel, unread, as long as there is a sender.
+            // So the answer is not waited for beyond the driver's end.
+            let page = tokio::select! {
+                biased;
+                page = &mut answer => page.ok(),
+                () = session.closed() => None,
+            };
+            if let Some(page) = page {
                 return Turn::More(page);
             }
             // Its driver is gone, and what it leaves is about to be put away.
@@ -219,5 +226,35 @@ mod tests {
         assert_eq!(serde_json::from_str::<Note>(&text).unwrap(), note);
         let later = r#"{"time":5,"elapsed":3,"event":"teleported","to":{"x":1}}"#;
         assert_eq!(serde_json::from_str::<Note>(later).unwrap().entry, Entry::Unknown);
+    }
+
+    /// The moment in which the message is lost is short, so it is tried often.
+    #[test]
+    fn reader_of_a_session_that_ends_at_that_moment_is_answered() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for round in 0..30_000 {
+            let registry = Arc::new(Registry::default());
+            let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+            let session = registry.enter(sender);
+            let reader =
+                Reader { session: session.clone(), follow: Follow::UntilTheEnd, registry: registry.clone() };
+            let together = Arc::new(std::sync::Barrier::new(2));
+            let ends = std::thread::spawn({
+                let together = together.clone();
+                move || {
+                    together.wait();
+                    (0..round % 300).for_each(|_| std::hint::spin_loop());
+                    drop(receiver);
+                    registry.leave(&session, None);
+                }
+            });
+            let turn = async {
+                together.wait();
+                tokio::time::timeout(Duration::from_secs(20), reader.turn(0)).await
+            };
+            let turn = runtime.block_on(turn).expect("the reader is answered");
+            assert!(matches!(turn, Turn::Last(_)));
+            ends.join().unwrap();
+        }
     }
 }
