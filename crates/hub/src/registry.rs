@@ -84,6 +84,10 @@ impl Summary {
 
 /// How many sessions that ended are remembered by their journals.
 const REMEMBERED: usize = 16;
+/// Of those that ended a moment ago more are, so that their ends reach those who follow them: programs that start many
+/// sessions at once often end them at once.
+const MOMENT: Duration = Duration::from_secs(60);
+const REMEMBERED_FOR_A_MOMENT: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Registry {
@@ -101,9 +105,19 @@ pub(crate) struct Registry {
 struct State {
     alive: BTreeMap<SessionId, Sender>,
     /// The latest is last.
-    past: VecDeque<(SessionId, Arc<Past>)>,
+    past: VecDeque<(SessionId, Arc<Past>, Instant)>,
     /// Why nobody may stay, once the hub must go.
     closing: Option<String>,
+}
+
+impl State {
+    /// Forgets the sessions that ended first, if more are remembered than should be.
+    fn forget(&mut self) {
+        let is_old = |state: &State| state.past.front().is_none_or(|(.., ended)| ended.elapsed() > MOMENT);
+        while self.past.len() > REMEMBERED && (self.past.len() > REMEMBERED_FOR_A_MOMENT || is_old(self)) {
+            self.past.pop_front();
+        }
+    }
 }
 
 /// Those who read a journal just now.
@@ -156,7 +170,7 @@ impl Registry {
         }
         loop {
             let id = random_id();
-            if !state.alive.contains_key(&id) && state.past.iter().all(|(past, _)| *past != id) {
+            if !state.alive.contains_key(&id) && state.past.iter().all(|(past, ..)| *past != id) {
                 state.alive.insert(id.clone(), session);
                 self.entered.notify_waiters();
                 return id;
@@ -169,10 +183,8 @@ impl Registry {
         let mut state = self.state();
         state.alive.remove(id);
         if let Some(past) = past {
-            state.past.push_back((id.clone(), Arc::new(past)));
-            if state.past.len() > REMEMBERED {
-                state.past.pop_front();
-            }
+            state.past.push_back((id.clone(), Arc::new(past), Instant::now()));
+            state.forget();
         }
         drop(state);
         self.left.notify_all();
@@ -192,7 +204,7 @@ impl Registry {
 
     /// What a session that is over has left.
     pub fn past(&self, id: &SessionId) -> Option<Arc<Past>> {
-        self.state().past.iter().find(|(past, _)| past == id).map(|(_, past)| past.clone())
+        self.state().past.iter().find(|(past, ..)| past == id).map(|(_, past, _)| past.clone())
     }
 
     /// A session to read about: a live one, or one that is remembered. Of several with one name the latest is meant, and
@@ -206,8 +218,8 @@ impl Registry {
             let fits = |id: &SessionId, past: &Past| {
                 wanted.is_none_or(|wanted| *id.0 == *wanted || past.name == wanted)
             };
-            let latest = state.past.iter().rev().find(|(id, past)| fits(id, past));
-            latest.map(|(id, _)| id.clone())
+            let latest = state.past.iter().rev().find(|(id, past, _)| fits(id, past));
+            latest.map(|(id, ..)| id.clone())
         };
         match self.find(wanted) {
             Ok((id, _)) => Ok(id),
@@ -312,4 +324,27 @@ fn random_id() -> SessionId {
     // Without randomness ids are merely predictable; they are no secrets.
     let _ = getrandom::fill(&mut bytes);
     SessionId(bytes.iter().map(|byte| char::from(ALPHABET[usize::from(*byte) % ALPHABET.len()])).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use breakroom_session::Journal;
+
+    use super::*;
+
+    #[test]
+    fn sessions_that_end_at_once_are_remembered_up_to_a_limit() {
+        let registry = Registry::default();
+        let ids: Vec<SessionId> = (0..300).map(|number| SessionId(format!("s{number}"))).collect();
+        for id in &ids {
+            let past = Past { name: String::new(), began: SystemTime::now(), journal: Journal::default() };
+            registry.leave(id, Some(past));
+        }
+        let remembered: Vec<bool> = ids.iter().map(|id| registry.past(id).is_some()).collect();
+        let forgotten = ids.len() - REMEMBERED_FOR_A_MOMENT;
+        assert!(remembered[..forgotten].iter().all(|is| !is));
+        assert!(remembered[forgotten..].iter().all(|is| *is));
+    }
 }
