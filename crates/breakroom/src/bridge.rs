@@ -50,7 +50,7 @@ pub fn bridge(args: BridgeArgs) -> Result<ExitCode> {
         RunInTerminal::Bridge => TerminalHost::Hub,
         RunInTerminal::Client => TerminalHost::Client,
     };
-    let (sessions, logs) = (args.sessions, args.logs);
-    run(Options { sessions, token, logs, terminal_host, executable: this_program()? })?;
+    let options = Options { logs: args.logs, terminal_host, executable: this_program()? };
+    run(options, &args.sessions, token.as_ref())?;
     Ok(ExitCode::SUCCESS)
 }

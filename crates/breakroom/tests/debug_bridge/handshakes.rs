@@ -182,7 +182,7 @@ fn r12_configuration_that_cannot_start_is_refused_with_the_reason() {
 fn silent_connections_do_not_keep_others_out_for_ever() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
-    let silent: Vec<_> = (0..64).map(|_| bridge.connect()).collect();
+    let silent: Vec<_> = (0..256).map(|_| bridge.connect()).collect();
     // One too many is closed at once, and the bridge lives on.
     let deadline = Instant::now() + LONG;
     let refused = bridge.connect();

@@ -13,7 +13,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 use breakroom_testkit::frames::{FrameReader, write_message};
@@ -30,8 +29,7 @@ pub struct Bridging {
     pub process: Child,
     pub socket: PathBuf,
     stdin: Option<ChildStdin>,
-    /// In a lock only so that threads of a test can share the bridge.
-    lines: Mutex<Receiver<Value>>,
+    lines: Receiver<Value>,
 }
 
 impl Bridging {
@@ -64,7 +62,7 @@ impl Bridging {
                 }
             }
         });
-        let mut bridging = Bridging { process, socket: PathBuf::new(), stdin, lines: Mutex::new(lines) };
+        let mut bridging = Bridging { process, socket: PathBuf::new(), stdin, lines };
         bridging.socket = bridging.line()["socket"].as_str().expect("the first line names the socket").into();
         for session in sessions {
             assert_eq!(bridging.line(), json!({"session": session, "state": "created"}));
@@ -74,12 +72,12 @@ impl Bridging {
 
     /// The next line on the bridge's stdout.
     pub fn line(&self) -> Value {
-        self.lines.lock().unwrap().recv_timeout(LONG).expect("the bridge writes another line")
+        self.lines.recv_timeout(LONG).expect("the bridge writes another line")
     }
 
     /// Whether nothing more was written before the bridge ended.
     pub fn wrote_nothing_more(&self) -> bool {
-        self.lines.lock().unwrap().recv_timeout(LONG).is_err()
+        self.lines.recv_timeout(LONG).is_err()
     }
 
     /// Sends a line as the registrar.

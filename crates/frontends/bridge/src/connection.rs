@@ -18,13 +18,13 @@ use breakroom_wire::header;
 use serde_json::{Value, json};
 
 use crate::handshake::{self, DEADLINE, ReadError, Request, Response};
-use crate::sessions::{Admission, Refusal, SessionId, State, StateChange};
+use crate::sessions::{Admission, Failed, Refusal, SessionId, State, StateChange};
 use crate::{Shared, environment, logs, socket};
 
 /// The member of a configuration that holds the id of a child session.
 const CHILD_ID: &str = "__dcp_child_session_id";
 /// Connections that have not finished their handshake. Beyond this a new one is closed.
-const MAX_UNAUTHENTICATED: usize = 64;
+const MAX_UNAUTHENTICATED: usize = 256;
 
 /// One of the places for connections that have not finished their handshake.
 pub struct Permit(Arc<Shared>);
@@ -57,21 +57,13 @@ pub fn serve(shared: &Arc<Shared>, stream: UnixStream, permit: Permit) {
     };
     match run(shared, &id, &request, record, files, stream) {
         Outcome::Ended { exit_code } => {
-            shared.sessions.remove(&id);
-            shared.notify(StateChange { exit_code, ..StateChange::new(&id, State::Terminated) });
+            shared.sessions.remove(StateChange { exit_code, ..StateChange::new(&id, State::Terminated) });
         }
         Outcome::Failed { exit_code, error } => {
-            shared.sessions.remove(&id);
-            shared.notify(StateChange {
-                exit_code,
-                error: Some(error),
-                ..StateChange::new(&id, State::Error)
-            });
+            let error = Some(error);
+            shared.sessions.remove(StateChange { exit_code, error, ..StateChange::new(&id, State::Error) });
         }
-        Outcome::NotStarted { error } => {
-            shared.sessions.disconnect(&id);
-            shared.notify(StateChange { error: Some(error), ..StateChange::new(&id, State::Error) });
-        }
+        Outcome::NotStarted { error } => shared.sessions.disconnect(&id, Failed::Start(error)),
     }
 }
 
@@ -125,9 +117,7 @@ fn shake_hands(shared: &Shared, stream: &UnixStream, permit: Permit) -> Option<(
         tracing::debug!("a client left before its handshake was answered: {error}");
         let id = SessionId(request.session_id);
         match accepted {
-            Accepted::Session { .. } => {
-                shared.sessions.disconnect(&id);
-            }
+            Accepted::Session { .. } => shared.sessions.disconnect(&id, Failed::Handshake),
             Accepted::Child { .. } => shared.sessions.disconnect_child(&id),
         }
         return None;
@@ -148,13 +138,11 @@ fn accept(shared: &Shared, request: &Request) -> Result<Accepted, Refusal> {
         let configuration = configuration.ok_or(Refusal::ConfigurationRequired)?;
         let record = configuration.record().map_err(Refusal::InvalidConfiguration)?;
         let run = request.run_id.as_deref().filter(|run| !run.is_empty());
-        let files = shared.logs.as_deref().zip(run).map(|(folder, run)| logs::open(folder, run));
+        let files = shared.options.logs.as_deref().zip(run).map(|(folder, run)| logs::open(folder, run));
         let files = files.transpose().map_err(Refusal::InvalidRun)?;
         Ok(Accepted::Session { record, files })
     };
-    accepted().inspect_err(|_| {
-        shared.sessions.disconnect(&id);
-    })
+    accepted().inspect_err(|_| shared.sessions.disconnect(&id, Failed::Handshake))
 }
 
 /// Hands the client of a child session to the hub, and waits until the hub lets go of it.
@@ -191,7 +179,6 @@ fn run(
     // The hub holds the connection now; a copy here would keep it open after the hub has closed it.
     drop(stream);
     let hub_session = link.session().to_owned();
-    shared.notify(StateChange::new(id, State::Connected));
     if !shared.sessions.run(id, hub_session.clone()) {
         crate::end_in_hub(hub_session.clone());
     }
@@ -204,7 +191,7 @@ fn options(shared: &Shared, id: &SessionId, request: &Request, record: Value) ->
     SessionOptions {
         adapter: Some(FixedAdapter::Record(record)),
         on_last_leave: LastLeave::Terminate,
-        terminal_host: shared.terminal_host,
+        terminal_host: shared.options.terminal_host,
         child_ids: Some(ChildIds { member: CHILD_ID.to_owned(), session: id.0.clone() }),
         labels,
     }
@@ -220,38 +207,52 @@ fn hand_over(
     let clone = || stream.try_clone().map(Into::into).map_err(io);
     let newcomer = Newcomer { input: clone()?, output: clone()?, control: None, files, purpose };
     let context = environment::without_credentials(Context::of_this_process());
-    Link::hand_over(connect_or_start(&shared.executable)?, newcomer, &context)
+    Link::hand_over(connect_or_start(&shared.options.executable)?, newcomer, &context)
 }
 
 /// Reads the event log of a session until the session and its processes are gone.
 fn watch(hub_session: String, link: Link) -> Outcome {
-    let mut exit_code = None;
-    let (mut started, mut failure) = (false, None);
-    let mut log = match read_journal(Some(hub_session), Follow::UntilTheEnd) {
-        Ok(log) => log,
-        Err(error) => return Outcome::Failed { exit_code, error: error.to_string() },
-    };
-    loop {
-        let page = match log.next_page() {
-            Ok(Some(page)) => page,
-            Ok(None) => break,
-            Err(error) => return Outcome::Failed { exit_code, error: error.to_string() },
-        };
-        for note in page.notes {
-            match note.entry {
-                Entry::EngineUp { .. } => started = true,
-                Entry::EngineFailed { reason } => failure = Some(reason),
-                Entry::EngineEnded { failure: reason, .. } => failure = reason.or(failure),
-                Entry::Exited { code } => exit_code = Some(code),
-                _ => {}
-            }
-        }
-    }
+    let mut seen = Seen::default();
+    let read = seen.read(hub_session);
     drop(link);
+    // The hub ended, and with it the session.
+    let failure = read.err().map(|error| error.to_string()).or(seen.failure);
+    let exit_code = seen.exit_code;
     match failure {
-        Some(error) if started => Outcome::Failed { exit_code, error },
+        Some(error) if seen.started => Outcome::Failed { exit_code, error },
         Some(error) => Outcome::NotStarted { error },
         None => Outcome::Ended { exit_code },
+    }
+}
+
+/// What the event log of a session has said so far.
+#[derive(Default)]
+struct Seen {
+    /// Whether the adapter ran.
+    started: bool,
+    failure: Option<String>,
+    exit_code: Option<i64>,
+}
+
+impl Seen {
+    fn read(&mut self, hub_session: String) -> Result<(), LinkError> {
+        let mut log = read_journal(Some(hub_session), Follow::UntilTheEnd)?;
+        while let Some(page) = log.next_page()? {
+            // A log that is too long to be kept is that of an adapter that ran.
+            self.started |= page.missed > 0;
+            page.notes.into_iter().for_each(|note| self.note(note.entry));
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, entry: Entry) {
+        match entry {
+            Entry::EngineUp { .. } => self.started = true,
+            Entry::EngineFailed { reason } => self.failure = Some(reason),
+            Entry::EngineEnded { failure: Some(reason), .. } => self.failure = Some(reason),
+            Entry::Exited { code } => self.exit_code = Some(code),
+            _ => {}
+        }
     }
 }
 

@@ -1,22 +1,21 @@
 //! The registrar's side of the bridge: JSON lines on stdin, each answered by one on stdout, and state changes in between.
 //!
-//! It decides when the bridge ends. Sessions themselves are the business of `Bridge`.
+//! It decides when the bridge ends, and uses nothing of the bridge but its public interface.
 
 use std::io::{self, BufRead, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use breakroom_hub::Token;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::sessions::{SessionId, State, StateChange};
-use crate::{Bridge, BridgeError, io_error};
+use crate::{Bridge, BridgeError, Options, SessionId, StateChange, io_error};
 
 /// What the loop of the bridge waits for.
-pub enum Event {
+enum Event {
     Line(String),
     /// The registrar has closed its end.
     InputClosed,
@@ -44,35 +43,75 @@ enum Registrar {
     Signals,
 }
 
-/// Runs the bridge for a registrar on stdin and stdout.
-pub fn run(bridge: &Bridge, events: &Receiver<Event>, sender: Sender<Event>) -> Result<(), BridgeError> {
-    print(&json!({"socket": bridge.socket()}))?;
-    let mut registrar = match input_is_null() {
+/// Runs a bridge for a registrar on stdin and stdout, until the registrar or a signal ends it.
+pub fn run(options: Options, first: &[String], token: Option<&Token>) -> Result<(), BridgeError> {
+    let (sender, events) = channel();
+    let changes = sender.clone();
+    let bridge = Bridge::listen(options, move |change| {
+        // The loop that receives it ends only with the process.
+        let _ = changes.send(Event::Changed(change));
+    })?;
+    for session in first {
+        bridge.register(session, token.ok_or(BridgeError::NoToken)?.clone())?;
+    }
+    let registrar = match input_is_null() {
         true => Registrar::Signals,
         false => Registrar::Listening,
     };
     watch_signals(sender.clone()).map_err(|source| io_error("cannot install signal handlers", source))?;
+    let mut control = Control { bridge, registrar };
+    control.print(&json!({"socket": control.bridge.socket()}));
     if registrar == Registrar::Listening {
         std::thread::spawn(move || read_lines(&sender));
     }
-    let mut ending = false;
-    for event in events {
-        match event {
-            Event::Line(line) => print(&obey(bridge, &line))?,
-            Event::Changed(change) => {
-                print(&serde_json::to_value(&change).unwrap_or_default())?;
+    control.run(&events);
+    Ok(())
+}
+
+struct Control {
+    bridge: Bridge,
+    registrar: Registrar,
+}
+
+impl Control {
+    fn run(&mut self, events: &Receiver<Event>) {
+        let mut ending = false;
+        for event in events {
+            match event {
+                Event::Line(line) => self.print(&obey(&self.bridge, &line)),
+                Event::Changed(change) => self.report(&change),
+                Event::InputClosed => self.registrar = Registrar::Gone,
+                Event::Terminate => {
+                    ending = true;
+                    self.bridge.end_all();
+                }
             }
-            Event::InputClosed => registrar = Registrar::Gone,
-            Event::Terminate => {
-                ending = true;
-                bridge.end_all();
+            if (ending || self.registrar == Registrar::Gone) && !self.bridge.any_live() {
+                break;
             }
         }
-        if (ending || registrar == Registrar::Gone) && !bridge.any_live() {
-            return Ok(());
+        for event in events.try_iter() {
+            if let Event::Changed(change) = event {
+                self.report(&change);
+            }
         }
     }
-    Ok(())
+
+    fn report(&mut self, change: &StateChange) {
+        self.print(&serde_json::to_value(change).unwrap_or_default());
+    }
+
+    /// A registrar that reads no more is gone, but its sessions go on.
+    fn print(&mut self, line: &Value) {
+        let mut stdout = io::stdout();
+        let printed = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+        if let Err(error) = printed {
+            tracing::warn!("the registrar does not read: {error}");
+            if self.registrar == Registrar::Listening {
+                self.registrar = Registrar::Gone;
+            }
+        }
+    }
 }
 
 /// Carries out one line, and gives the answer to it.
@@ -106,12 +145,6 @@ pub fn read_token(path: &std::path::Path) -> Result<Token, String> {
         return Err(format!("the token file {} is empty", path.display()));
     }
     Ok(Token::new(token))
-}
-
-fn print(line: &Value) -> Result<(), BridgeError> {
-    let mut stdout = io::stdout();
-    let printed = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
-    printed.map_err(|source| io_error("stdout cannot be written", source))
 }
 
 fn read_lines(sender: &Sender<Event>) {
@@ -150,9 +183,4 @@ fn watch_signals(sender: Sender<Event>) -> io::Result<()> {
         });
     });
     Ok(())
-}
-
-/// A session was registered.
-pub fn created(id: &SessionId) -> Event {
-    Event::Changed(StateChange::new(id, State::Created))
 }

@@ -2,6 +2,9 @@
 //!
 //! Each client names its debug adapter in a handshake. After it the connection goes to the hub like any other, so every
 //! bridged session is an ordinary session that editors, agents and terminals can join. The bridge speaks no DAP.
+//!
+//! [`Bridge`] is the bridge for programs that embed it; [`run`] is the one of the command line, for a registrar on stdin and
+//! stdout.
 
 mod connection;
 mod control;
@@ -16,28 +19,24 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use breakroom_hub::{FolderError, TerminalHost, Token, runtime_dir};
 
 use connection::Permit;
-use control::Event;
 use sessions::{Ended, Sessions};
 use socket::PrivateSocket;
 
-pub use control::read_token;
+pub use control::{read_token, run};
 pub use sessions::{SessionId, State, StateChange};
 
-#[derive(Debug)]
+/// How a bridge starts what its clients ask for.
+#[derive(Debug, Clone)]
 pub struct Options {
-    /// The sessions that exist from the start, and their token.
-    pub sessions: Vec<String>,
-    pub token: Option<Token>,
     /// Where the output of runs is kept.
     pub logs: Option<PathBuf>,
     pub terminal_host: TerminalHost,
-    /// This program, to be started as the hub.
+    /// The program to be started as the hub: `breakroom` itself.
     pub executable: PathBuf,
 }
 
@@ -62,54 +61,42 @@ fn io_error(what: impl Into<String>, source: io::Error) -> BridgeError {
 /// What the connections share.
 struct Shared {
     sessions: Sessions,
-    executable: PathBuf,
-    logs: Option<PathBuf>,
-    terminal_host: TerminalHost,
+    options: Options,
     unauthenticated: AtomicUsize,
     closed: AtomicBool,
-    events: Sender<Event>,
 }
 
-impl Shared {
-    fn notify(&self, change: StateChange) {
-        // The loop that hears it ends only with the process.
-        let _ = self.events.send(Event::Changed(change));
-    }
-}
-
-/// A bridge that accepts connections.
+/// A bridge that accepts connections. Dropping it ends its sessions.
 pub struct Bridge {
     shared: Arc<Shared>,
     socket: PrivateSocket,
 }
 
-/// Runs a bridge for a registrar on stdin and stdout, until it is told to end.
-pub fn run(options: Options) -> Result<(), BridgeError> {
-    let (sender, events) = channel();
-    let (sessions, token) = (options.sessions.clone(), options.token.clone());
-    let bridge = Bridge::listen(options, sender.clone())?;
-    if !sessions.is_empty() {
-        let token = token.ok_or(BridgeError::NoToken)?;
-        for session in &sessions {
-            bridge.register(session, token.clone())?;
-        }
-    }
-    control::run(&bridge, &events, sender)
-}
-
 impl Bridge {
     /// Binds the socket and accepts connections on a thread of its own.
-    fn listen(options: Options, events: Sender<Event>) -> Result<Bridge, BridgeError> {
-        let socket = PrivateSocket::bind(&runtime_dir()?)
+    ///
+    /// `on_change` is called once for each change of a session's state, in the order of the changes, on whichever thread
+    /// made the change. It must not call the bridge; a caller that wants to do so sends the change through a channel.
+    pub fn listen(
+        options: Options,
+        on_change: impl Fn(StateChange) + Send + Sync + 'static,
+    ) -> Result<Bridge, BridgeError> {
+        Bridge::listen_in(&runtime_dir()?, options, on_change)
+    }
+
+    /// The same with the socket in another folder, which must be private to the user.
+    fn listen_in(
+        folder: &Path,
+        options: Options,
+        on_change: impl Fn(StateChange) + Send + Sync + 'static,
+    ) -> Result<Bridge, BridgeError> {
+        let socket = PrivateSocket::bind(folder)
             .map_err(|source| io_error("cannot bind the socket of the bridge", source))?;
         let shared = Arc::new(Shared {
-            sessions: Sessions::default(),
-            executable: options.executable,
-            logs: options.logs,
-            terminal_host: options.terminal_host,
+            sessions: Sessions::new(on_change),
+            options,
             unauthenticated: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
-            events,
         });
         let listener = socket.listener.try_clone();
         let listener = listener.map_err(|source| io_error("cannot accept connections", source))?;
@@ -118,6 +105,7 @@ impl Bridge {
         Ok(Bridge { shared, socket })
     }
 
+    /// Where clients connect.
     pub fn socket(&self) -> &Path {
         &self.socket.path
     }
@@ -127,35 +115,43 @@ impl Bridge {
         if id.is_empty() {
             return Err(BridgeError::EmptyId);
         }
-        let id = SessionId(id.to_owned());
-        if !self.shared.sessions.register(id.clone(), token) {
-            return Err(BridgeError::Registered(id.0));
+        match self.shared.sessions.register(SessionId(id.to_owned()), token) {
+            true => Ok(()),
+            false => Err(BridgeError::Registered(id.to_owned())),
         }
-        let _ = self.shared.events.send(control::created(&id));
-        Ok(())
     }
 
-    /// Ends a session and everything that it started. False if there is none with this id.
+    /// Ends a session and everything that it started, which is done when the session is reported as terminated. False if
+    /// there is none with this id.
     pub fn end(&self, id: &SessionId) -> bool {
         match self.shared.sessions.end(id) {
-            Ended::NotFound => return false,
-            Ended::Removed => self.shared.notify(StateChange::new(id, State::Terminated)),
-            Ended::WhenRunning => {}
-            Ended::InHub(hub_session) => end_in_hub(hub_session),
+            Ended::NotFound => false,
+            Ended::Removed | Ended::WhenRunning => true,
+            Ended::InHub(hub_session) => {
+                end_in_hub(hub_session);
+                true
+            }
         }
-        true
     }
 
     /// Ends every session, and accepts no more connections.
     pub fn end_all(&self) {
         self.shared.closed.store(true, Ordering::SeqCst);
+        self.socket.close();
         for id in self.shared.sessions.ids() {
             self.end(&id);
         }
     }
 
+    /// Whether any session has a client or processes. If not, every change of state has been reported.
     pub fn any_live(&self) -> bool {
         self.shared.sessions.any_live()
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.end_all();
     }
 }
 
@@ -168,6 +164,7 @@ fn accept(shared: &Arc<Shared>, listener: &std::os::unix::net::UnixListener) {
     loop {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
+            Err(_) if shared.closed.load(Ordering::SeqCst) => return,
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
                 std::thread::park_timeout(Duration::from_millis(100));
@@ -183,5 +180,66 @@ fn accept(shared: &Arc<Shared>, listener: &std::os::unix::net::UnixListener) {
         };
         let shared = shared.clone();
         std::thread::spawn(move || connection::serve(&shared, stream, permit));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::sync::mpsc::{Receiver, channel};
+
+    use super::*;
+
+    /// A bridge in a folder of its own, and the changes that it reports.
+    fn bridge() -> (tempfile::TempDir, Bridge, Receiver<StateChange>) {
+        let folder = tempfile::tempdir().unwrap();
+        let options =
+            Options { logs: None, terminal_host: TerminalHost::Hub, executable: "/no/such/breakroom".into() };
+        let (sender, changes) = channel();
+        let on_change = move |change| sender.send(change).unwrap();
+        let bridge = Bridge::listen_in(folder.path(), options, on_change).unwrap();
+        (folder, bridge, changes)
+    }
+
+    fn handshake(bridge: &Bridge, request: &str) -> String {
+        let mut stream = UnixStream::connect(bridge.socket()).unwrap();
+        let length = u32::try_from(request.len()).unwrap().to_be_bytes();
+        stream.write_all(&[&length[..], request.as_bytes()].concat()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[4..]).into_owned()
+    }
+
+    #[test]
+    fn sessions_are_registered_refused_and_ended_with_each_change_reported() {
+        let (_folder, bridge, changes) = bridge();
+        let id = SessionId("s".to_owned());
+        bridge.register("s", Token::new(*b"token")).unwrap();
+        assert_eq!(changes.recv().unwrap(), StateChange::new(&id, State::Created));
+        assert!(matches!(bridge.register("s", Token::new(*b"t")), Err(BridgeError::Registered(_))));
+        assert!(matches!(bridge.register("", Token::new(*b"t")), Err(BridgeError::EmptyId)));
+        let answer = handshake(&bridge, r#"{"session_id": "s", "token": "wrong"}"#);
+        assert_eq!(answer, r#"{"success":false,"error":"invalid session token"}"#);
+        assert!(!bridge.any_live());
+        assert!(bridge.end(&id));
+        assert_eq!(changes.recv().unwrap(), StateChange::new(&id, State::Terminated));
+        assert!(!bridge.end(&id));
+        let answer = handshake(&bridge, r#"{"session_id": "s", "token": "token"}"#);
+        assert_eq!(answer, r#"{"success":false,"error":"bridge session not found"}"#);
+    }
+
+    #[test]
+    fn bridge_that_is_dropped_ends_its_sessions_and_its_thread() {
+        let (_folder, bridge, changes) = bridge();
+        let id = SessionId("s".to_owned());
+        bridge.register("s", Token::new(*b"token")).unwrap();
+        let socket = bridge.socket().to_owned();
+        drop(bridge);
+        assert_eq!(changes.recv().unwrap(), StateChange::new(&id, State::Created));
+        assert_eq!(changes.recv().unwrap(), StateChange::new(&id, State::Terminated));
+        assert!(UnixStream::connect(&socket).is_err() && !socket.exists());
+        // The thread that accepts connections was the last that could report a change.
+        assert!(changes.recv().is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! The registered sessions: which ids exist, with which token, and how far each has come.
 //!
-//! It decides whether a handshake is accepted. It starts nothing and writes nothing.
+//! It decides whether a handshake is accepted, and reports each change of state in the order of the changes. It starts
+//! nothing and writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -69,6 +70,7 @@ pub enum Admission {
 struct Session {
     token: Token,
     phase: Phase,
+    end: EndRequest,
     /// Its child sessions that have a client.
     children: BTreeSet<SessionId>,
 }
@@ -103,12 +105,12 @@ enum Phase {
     /// Registered; a client may connect.
     Created,
     /// A handshake was accepted, and the hub has no session for it yet.
-    Connecting { end: EndRequest },
+    Connecting,
     /// The hub holds the session under this id.
     Running { hub_session: String },
 }
 
-/// Whether the registrar ended a session before the hub had it.
+/// Whether the registrar has ended a session that had a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndRequest {
     No,
@@ -127,13 +129,30 @@ pub enum Ended {
     InHub(String),
 }
 
-#[derive(Debug, Default)]
-pub struct Sessions(Mutex<BTreeMap<SessionId, Session>>);
+/// How a session lost its client before its adapter ran.
+#[derive(Debug)]
+pub enum Failed {
+    /// Its handshake could not be finished.
+    Handshake,
+    /// The adapter, or the hub that was to start it.
+    Start(String),
+}
+
+pub struct Sessions {
+    sessions: Mutex<BTreeMap<SessionId, Session>>,
+    /// Called with the sessions locked, so that no change overtakes another, and none comes after the session that it is
+    /// about has stopped being live.
+    on_change: Box<dyn Fn(StateChange) + Send + Sync>,
+}
 
 impl Sessions {
+    pub fn new(on_change: impl Fn(StateChange) + Send + Sync + 'static) -> Self {
+        Sessions { sessions: Mutex::default(), on_change: Box::new(on_change) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Session>> {
         // No code that holds the lock can leave the map half changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a session. False if the id is taken.
@@ -142,7 +161,10 @@ impl Sessions {
         if sessions.contains_key(&id) {
             return false;
         }
-        sessions.insert(id, Session { token, phase: Phase::Created, children: BTreeSet::new() });
+        (self.on_change)(StateChange::new(&id, State::Created));
+        let session =
+            Session { token, phase: Phase::Created, end: EndRequest::No, children: BTreeSet::new() };
+        sessions.insert(id, session);
         true
     }
 
@@ -170,7 +192,7 @@ impl Sessions {
         if !matches!(session.phase, Phase::Created) {
             return Err(Refusal::AlreadyConnected(id.clone()));
         }
-        session.phase = Phase::Connecting { end: EndRequest::No };
+        session.phase = Phase::Connecting;
         Ok(Admission::Session)
     }
 
@@ -183,45 +205,48 @@ impl Sessions {
         }
     }
 
-    /// Makes a session connectable again: its handshake or the start of its adapter failed. False if it is gone because
-    /// the registrar ended it meanwhile.
-    pub fn disconnect(&self, id: &SessionId) -> bool {
+    /// Makes a session connectable again, or removes it if the registrar has ended it meanwhile.
+    pub fn disconnect(&self, id: &SessionId, failed: Failed) {
         let mut sessions = self.lock();
-        let Some(session) = sessions.get_mut(id) else { return false };
-        if matches!(session.phase, Phase::Connecting { end: EndRequest::Yes }) {
+        let Some(session) = sessions.get_mut(id) else { return };
+        if session.end == EndRequest::Yes {
             sessions.remove(id);
-            return false;
+            return (self.on_change)(StateChange::new(id, State::Terminated));
         }
         session.phase = Phase::Created;
-        true
+        if let Failed::Start(error) = failed {
+            (self.on_change)(StateChange { error: Some(error), ..StateChange::new(id, State::Error) });
+        }
     }
 
     /// The hub has the session. False if it is to be ended at once.
     pub fn run(&self, id: &SessionId, hub_session: String) -> bool {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return false };
-        let wanted = !matches!(session.phase, Phase::Connecting { end: EndRequest::Yes });
         session.phase = Phase::Running { hub_session };
-        wanted
+        (self.on_change)(StateChange::new(id, State::Connected));
+        session.end == EndRequest::No
     }
 
-    pub fn remove(&self, id: &SessionId) {
-        self.lock().remove(id);
+    /// Removes a session that has come to its end.
+    pub fn remove(&self, end: StateChange) {
+        let mut sessions = self.lock();
+        sessions.remove(&end.session);
+        (self.on_change)(end);
     }
 
     /// The registrar ends a session.
     pub fn end(&self, id: &SessionId) -> Ended {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return Ended::NotFound };
-        match &mut session.phase {
+        session.end = EndRequest::Yes;
+        match &session.phase {
             Phase::Created => {
                 sessions.remove(id);
+                (self.on_change)(StateChange::new(id, State::Terminated));
                 Ended::Removed
             }
-            Phase::Connecting { end } => {
-                *end = EndRequest::Yes;
-                Ended::WhenRunning
-            }
+            Phase::Connecting => Ended::WhenRunning,
             Phase::Running { hub_session } => Ended::InHub(hub_session.clone()),
         }
     }
@@ -230,7 +255,7 @@ impl Sessions {
         self.lock().keys().cloned().collect()
     }
 
-    /// Whether a client is connected to any session.
+    /// Whether a client is connected to any session. If not, every change of state has been reported.
     pub fn any_live(&self) -> bool {
         self.lock().values().any(|session| !matches!(session.phase, Phase::Created))
     }
@@ -238,6 +263,8 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn id(text: &str) -> SessionId {
@@ -245,7 +272,7 @@ mod tests {
     }
 
     fn with_one() -> Sessions {
-        let sessions = Sessions::default();
+        let sessions = Sessions::new(|_| {});
         assert!(sessions.register(id("s"), Token::new(*b"token")));
         sessions
     }
@@ -264,14 +291,34 @@ mod tests {
         assert_eq!(refusal("s", "token", true), "session already connected: session s");
     }
 
+    /// Sessions whose changes are kept, as the registrar reads them.
+    fn reporting() -> (Sessions, Arc<Mutex<Vec<String>>>) {
+        let reported = Arc::<Mutex<Vec<String>>>::default();
+        let all = reported.clone();
+        let sessions = Sessions::new(move |change| {
+            all.lock().unwrap().push(serde_json::to_string(&change).unwrap());
+        });
+        assert!(sessions.register(id("s"), Token::new(*b"token")));
+        (sessions, reported)
+    }
+
     #[test]
     fn failed_start_lets_the_session_be_connected_again() {
-        let sessions = with_one();
+        let (sessions, reported) = reporting();
         sessions.connect(&id("s"), "token", true).unwrap();
         assert!(sessions.any_live());
-        assert!(sessions.disconnect(&id("s")));
+        sessions.disconnect(&id("s"), Failed::Handshake);
         assert!(!sessions.any_live());
         sessions.connect(&id("s"), "token", true).unwrap();
+        assert!(sessions.run(&id("s"), "hub1".to_owned()));
+        sessions.disconnect(&id("s"), Failed::Start("why".to_owned()));
+        sessions.connect(&id("s"), "token", true).unwrap();
+        let wanted = [
+            r#"{"session":"s","state":"created"}"#,
+            r#"{"session":"s","state":"connected"}"#,
+            r#"{"session":"s","state":"error","error":"why"}"#,
+        ];
+        assert_eq!(*reported.lock().unwrap(), wanted);
     }
 
     #[test]
@@ -285,8 +332,24 @@ mod tests {
         assert_eq!(sessions.end(&id("s")), Ended::WhenRunning);
         assert!(!sessions.run(&id("s"), "hub1".to_owned()));
         assert_eq!(sessions.end(&id("s")), Ended::InHub("hub1".to_owned()));
-        sessions.remove(&id("s"));
+        sessions.remove(StateChange::new(&id("s"), State::Terminated));
         assert_eq!(sessions.connect(&id("s"), "token", true), Err(Refusal::NotFound));
+    }
+
+    #[test]
+    fn session_that_is_ended_before_its_adapter_runs_is_terminated_and_gone() {
+        for is_running in [false, true] {
+            let (sessions, reported) = reporting();
+            sessions.connect(&id("s"), "token", true).unwrap();
+            if is_running {
+                sessions.run(&id("s"), "hub1".to_owned());
+            }
+            sessions.end(&id("s"));
+            sessions.disconnect(&id("s"), Failed::Start("it was ended".to_owned()));
+            let last = reported.lock().unwrap().last().cloned();
+            assert_eq!(last.as_deref(), Some(r#"{"session":"s","state":"terminated"}"#));
+            assert_eq!(sessions.end(&id("s")), Ended::NotFound);
+        }
     }
 
     #[test]

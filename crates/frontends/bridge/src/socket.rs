@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::net::sockopt;
+use rustix::net::{Shutdown, sockopt};
 
 /// The kernel's limit for the path of a unix socket, without the final NUL.
 const LONGEST_PATH: usize = 107;
@@ -45,6 +45,12 @@ impl PrivateSocket {
             }
         }
         Err(io::Error::new(io::ErrorKind::AddrInUse, "every random name that was tried is taken"))
+    }
+
+    /// Refuses connections from now on. A thread that waits for one gets an error.
+    pub fn close(&self) {
+        // It fails only if the socket was closed before.
+        let _ = rustix::net::shutdown(&self.listener, Shutdown::Both);
     }
 }
 
