@@ -12,6 +12,8 @@ mod support {
 mod failures;
 #[path = "debug_bridge/handshakes.rs"]
 mod handshakes;
+#[path = "debug_bridge/kills.rs"]
+mod kills;
 #[path = "debug_bridge/many.rs"]
 mod many;
 #[path = "debug_bridge/messages.rs"]

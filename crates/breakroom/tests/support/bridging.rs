@@ -12,7 +12,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use breakroom_testkit::frames::{FrameReader, write_message};
@@ -44,6 +44,46 @@ impl Bridging {
         options: &[&str],
         change: impl FnOnce(&mut Command),
     ) -> Bridging {
+        let (sender, lines) = channel();
+        let read = |output: ChildStdout| {
+            std::thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    let line = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+                    if sender.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+        };
+        let mut bridging = Bridging::spawn(rig, sessions, options, change, read);
+        bridging.lines = lines;
+        bridging.socket = bridging.line()["socket"].as_str().expect("the first line names the socket").into();
+        for session in sessions {
+            assert_eq!(bridging.line(), json!({"session": session, "state": "created"}));
+        }
+        bridging
+    }
+
+    /// A bridge whose lines another process reads: `read` gets its stdout and gives the first line.
+    pub fn start_unread(
+        rig: &Rig,
+        sessions: &[&str],
+        change: impl FnOnce(&mut Command),
+        read: impl FnOnce(ChildStdout) -> Value,
+    ) -> Bridging {
+        let mut first = Value::Null;
+        let mut bridging = Bridging::spawn(rig, sessions, &[], change, |output| first = read(output));
+        bridging.socket = first["socket"].as_str().expect("the first line names the socket").into();
+        bridging
+    }
+
+    fn spawn(
+        rig: &Rig,
+        sessions: &[&str],
+        options: &[&str],
+        change: impl FnOnce(&mut Command),
+        read: impl FnOnce(ChildStdout),
+    ) -> Bridging {
         let named = sessions.iter().flat_map(|session| ["--session", *session]);
         let mut command =
             rig.sandbox.command(["bridge"].into_iter().chain(options.iter().copied()).chain(named));
@@ -51,23 +91,11 @@ impl Bridging {
         command.stdin(Stdio::piped());
         change(&mut command);
         let mut process = command.stdout(Stdio::piped()).spawn().expect("the bridge can start");
+        // Its copy of a stdin that a test gave it would keep that one open.
+        drop(command);
         let stdin = process.stdin.take();
-        let output = BufReader::new(process.stdout.take().expect("stdout was asked for"));
-        let (sender, lines) = channel();
-        std::thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                let line = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut bridging = Bridging { process, socket: PathBuf::new(), stdin, lines };
-        bridging.socket = bridging.line()["socket"].as_str().expect("the first line names the socket").into();
-        for session in sessions {
-            assert_eq!(bridging.line(), json!({"session": session, "state": "created"}));
-        }
-        bridging
+        read(process.stdout.take().expect("stdout was asked for"));
+        Bridging { process, socket: PathBuf::new(), stdin, lines: channel().1 }
     }
 
     /// The next line on the bridge's stdout.

@@ -106,7 +106,7 @@ impl Control {
         let mut stdout = io::stdout();
         let printed = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
         if let Err(error) = printed {
-            tracing::warn!("the registrar does not read: {error}");
+            tracing::debug!("the registrar does not read: {error}");
             if self.registrar == Registrar::Listening {
                 self.registrar = Registrar::Gone;
             }
