@@ -18,6 +18,8 @@ pub const MAX_MESSAGE: usize = 65_536;
 /// The time for the whole handshake, counted from the moment the connection was accepted.
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
+const WRONG_TYPE: &str = "the handshake has a member of the wrong type";
+
 /// How long a client that was refused may go on sending.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -105,7 +107,7 @@ pub fn read(stream: &UnixStream, by: Instant) -> Result<Request, ReadError> {
 pub fn parse(body: &[u8]) -> Result<Request, ReadError> {
     // The parser's own text could repeat a part of the input, which holds the token.
     let describe = |error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Data => "the handshake has a member of the wrong type".to_owned(),
+        serde_json::error::Category::Data => WRONG_TYPE.to_owned(),
         _ => "the handshake is not valid JSON".to_owned(),
     };
     let value: Value = serde_json::from_slice(body).map_err(|error| ReadError::Invalid(describe(error)))?;
@@ -113,7 +115,17 @@ pub fn parse(body: &[u8]) -> Result<Request, ReadError> {
         Value::Null => Value::Object(Map::new()),
         other => other,
     };
+    if !has_objects(&object) {
+        return Err(ReadError::Invalid(WRONG_TYPE.to_owned()));
+    }
     serde_json::from_value(object).map_err(|error| ReadError::Invalid(describe(error)))
+}
+
+/// Whether there is an object wherever one belongs. From an array serde would read members by their positions.
+fn has_objects(request: &Value) -> bool {
+    let config = &request["debug_adapter_config"];
+    let mut entries = config["env"].as_array().into_iter().flatten();
+    request.is_object() && (config.is_null() || config.is_object()) && entries.all(Value::is_object)
 }
 
 /// Writes the answer. Nothing else may be written before it.
@@ -221,7 +233,17 @@ mod tests {
 
     #[test]
     fn input_that_is_not_a_handshake_is_refused_without_repeating_it() {
-        for text in ["{", "[]", "7", r#"{"token": 5}"#, r#"{"token":"secret","session_id":{}}"#, "\u{1}"] {
+        for text in [
+            "{",
+            "[]",
+            "7",
+            "\u{1}",
+            r#"{"token": 5}"#,
+            r#"{"token":"secret","session_id":{}}"#,
+            r#"["secret", "s"]"#,
+            r#"{"token":"secret","debug_adapter_config":[["adapter"]]}"#,
+            r#"{"token":"secret","debug_adapter_config":{"args":["adapter"],"env":[["A","1"]]}}"#,
+        ] {
             let Err(ReadError::Invalid(error)) = parse(text.as_bytes()) else { panic!("{text}") };
             assert!(!error.contains("secret"), "{error}");
         }
