@@ -19,7 +19,7 @@ struct Target {
     longest: usize,
 }
 
-const TARGETS: [Target; 4] = [
+const TARGETS: [Target; 5] = [
     Target {
         name: "ez_parser",
         seeds: &["crates/ez/tests/programs"],
@@ -43,6 +43,12 @@ const TARGETS: [Target; 4] = [
         seeds: &["fuzz/seeds/dap_message"],
         words: "fuzz/protocol.dict",
         longest: 16 << 10,
+    },
+    Target {
+        name: "bridge_handshake",
+        seeds: &["fuzz/seeds/bridge_handshake"],
+        words: "fuzz/handshake.dict",
+        longest: 4 << 10,
     },
 ];
 

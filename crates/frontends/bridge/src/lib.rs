@@ -9,7 +9,7 @@
 mod connection;
 mod control;
 mod environment;
-mod handshake;
+pub mod handshake;
 mod logs;
 mod sessions;
 mod socket;
