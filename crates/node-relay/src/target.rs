@@ -25,6 +25,8 @@ const PAUSE: &[u8] = br#""method":"Debugger.pause""#;
 /// How js-debug walks on from a pause. Steps of any other kind are somebody's own.
 const STEP: &[u8] = br#""method":"Debugger.stepInto""#;
 const TO_WORKER: &[u8] = br#""method":"NodeWorker.sendMessageToWorker""#;
+/// How often a process gets a line to stop at. V8 forgets a pause when another debugger leaves at that moment.
+const IDLE_LINES: usize = 10;
 const LONGEST_ORDER: usize = 256;
 /// No debugger counts so far.
 const IDLE_IDS: [u32; 2] = [2_000_000_000, 2_000_000_001];
@@ -183,13 +185,18 @@ impl Target {
         let (stream, watch, until_idle) = (self.stream.clone(), self.watch.clone(), self.until_idle);
         std::thread::spawn(move || {
             let runs_on = |state: &mut State| state.doing != Doing::Over && state.stops == before;
-            let waited = watch.changed.wait_timeout_while(watch.lock(), until_idle, runs_on);
-            let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            let runs = runs_on(&mut state) && state.doing == Doing::Runs;
-            drop(state);
-            for words in idle_words().iter().filter(|_| runs) {
-                // One that is gone is told by its own end.
-                let _ = said(&stream, words.as_bytes());
+            for _ in 0..IDLE_LINES {
+                let waited = watch.changed.wait_timeout_while(watch.lock(), until_idle, runs_on);
+                let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                let runs = runs_on(&mut state) && state.doing == Doing::Runs;
+                drop(state);
+                if !runs {
+                    return;
+                }
+                for words in &idle_words() {
+                    // A process that is gone is reported by the end of its connection.
+                    let _ = said(&stream, words.as_bytes());
+                }
             }
         });
     }
