@@ -6,6 +6,7 @@
 
 mod adapters;
 mod breakpoints;
+mod bridge;
 mod client;
 mod ez;
 mod figure;
@@ -47,7 +48,7 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 11] = [
+const GROUPS: [(&str, Measure); 12] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
@@ -59,6 +60,7 @@ const GROUPS: [(&str, Measure); 11] = [
     ("python", python::measure),
     ("adapters", adapters::measure),
     ("mcp", mcp::measure),
+    ("bridge", bridge::measure),
 ];
 
 struct Options {

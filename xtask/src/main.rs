@@ -29,11 +29,11 @@ cargo xtask bench [--quick] [--only ID]
     Builds for speed and measures: one JSON object a figure on stdout, a table for people on stderr.
     --quick       fewer and shorter rounds
     --only ID     only the figures whose id begins so; a group is round-trip, messages, large, idle, start, shared, ez,
-                  python or adapters (adapters/NAME is one debugger: its first stop and a step, with and without the hub)
+                  python, bridge or adapters (adapters/NAME is one debugger: its first stop and a step, with and without the hub)
 
 cargo xtask fuzz [TARGET]... [--seconds N]
     Runs the fuzz targets, 60 seconds each. Needs a nightly toolchain and cargo-fuzz, and says so.
-    TARGET        ez_parser, ez_run, ez_protocol or dap_message
+    TARGET        ez_parser, ez_run, ez_protocol, dap_message or bridge_handshake
 
 cargo xtask vsix [FILE]
     Packages the extension for VS Code, by default into target/breakroom.vsix. Installs the packager if it is missing.";

@@ -44,6 +44,14 @@ pub struct Session {
     _processes: Vec<Process>,
 }
 
+impl Session {
+    /// A session of a connection that was made elsewhere.
+    pub fn begin(mut client: Client, launch: &Value) -> Result<Session> {
+        let reference = client.begin(launch)?;
+        Ok(Session { client, reference, _processes: Vec::new() })
+    }
+}
+
 impl Lab {
     pub fn open(only: Option<String>) -> Result<Lab> {
         let this = std::env::current_exe()?;

@@ -55,7 +55,7 @@ pub fn measure(lab: &Lab, effort: Effort) -> Result<Vec<Figure>> {
 }
 
 /// MB a second with four replies asked for at any time.
-fn rate(session: &mut Session, bytes: u64, count: u64) -> Result<f64> {
+pub fn rate(session: &mut Session, bytes: u64, count: u64) -> Result<f64> {
     let wish = json!({"bytes": bytes, "variables": bytes / BYTES_PER_VARIABLE});
     let arguments = json!({"variablesReference": session.reference, "bench": wish});
     let mut request = Request::new(FIRST_SEQ, "variables", &arguments);

@@ -79,7 +79,8 @@ fn pipelined(session: &mut Session, requests: u64) -> Result<f64> {
     Ok((2 * sent) as f64 / began.elapsed().as_secs_f64())
 }
 
-fn flood(session: &mut Session, events: u64) -> Result<f64> {
+/// Events a second.
+pub fn flood(session: &mut Session, events: u64) -> Result<f64> {
     let began = Instant::now();
     session.client.send("flood", &json!({"bench": {"events": events}}))?;
     session.client.read_answer()?;
