@@ -81,7 +81,7 @@ pub struct EnvVar {
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// No timeout is longer: beyond it the clock's arithmetic could overflow.
-const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) fn default_timeout() -> u64 {
     DEFAULT_TIMEOUT.as_secs()

@@ -57,7 +57,9 @@ pub(crate) fn choose(
     let known = match kind {
         Some(kind) => habits(kind, context),
         None if attaches => habits(&spec.name, context).map(of_attached),
-        None => recognized(&mut spec, context),
+        // A launch that brings a record without a type gets a plain adapter.
+        None if launch.is_none() => recognized(&mut spec, context),
+        None => None,
     };
     let mut facts = known.unwrap_or_default();
     facts.kinds.push(spec.name.clone());
@@ -65,13 +67,17 @@ pub(crate) fn choose(
     Ok((spec, facts))
 }
 
-/// How an adapter behaves that is known by its command line, and what it leaves behind.
+/// How an adapter behaves that is known by its command line, what it prints beside the protocol, and what it leaves behind.
+/// Its client's launch goes to it as it came, so the stop on entry is the adapter's own.
 fn recognized(spec: &mut AdapterSpec, context: &Context) -> Option<EngineFacts> {
     let catalog = Catalog::load(context).ok()?;
     let entry = catalog.by_command(&spec.args)?;
+    spec.debuggee_stdio = entry.debuggee_stdio;
+    spec.banner.clone_from(&entry.banner);
     spec.litter.clone_from(&entry.litter);
     spec.held_litter.clone_from(&entry.held_litter);
-    habits(&entry.name, context)
+    let known = habits(&entry.name, context)?;
+    Some(EngineFacts { starting: Starting { entry: EntryStop::Native, ..known.starting }, ..known })
 }
 
 /// How adapters of a type behave, for one that is not started by the catalog. Its launch is not amended: whoever brings

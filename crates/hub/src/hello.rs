@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use breakroom_engines::Context;
-use breakroom_session::{ChildIds, LastLeave, TerminalHost};
+use breakroom_session::{ChildIds, TerminalHost, WhenAlone};
 use breakroom_wire::{FrameError, header};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::journal::Follow;
 use crate::registry::Summary;
 
 /// Hub and door of different majors share nothing but [`Lasting`]: the number is in the socket's name.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// An environment is at most a few megabytes.
 pub(crate) const MAX_HELLO: usize = 16 << 20;
 
@@ -85,8 +85,7 @@ pub enum Purpose {
 #[serde(default)]
 pub struct SessionOptions {
     pub adapter: Option<FixedAdapter>,
-    /// What becomes of the session when its last client is lost, if no launch says otherwise.
-    pub on_last_leave: LastLeave,
+    pub when_alone: WhenAlone,
     pub terminal_host: TerminalHost,
     /// How children are named to clients that open sessions for them.
     pub child_ids: Option<ChildIds>,
@@ -100,8 +99,8 @@ pub struct SessionOptions {
 pub enum FixedAdapter {
     /// By a name of the catalog.
     Type(String),
-    /// By a record, as in `"breakroom": {"adapter": ...}`. It is started when the client comes, and what the client sends
-    /// reaches it without a change that only a catalog entry could ask for.
+    /// By a record, as in `"breakroom": {"adapter": ...}`. It is started when the client comes, and gets the client's
+    /// `launch` or `attach` as it came.
     Record(serde_json::Value),
 }
 

@@ -26,8 +26,7 @@ const COMEBACK: Duration = Duration::from_secs(120);
 const REMEMBERED: usize = 64;
 
 /// What becomes of a session whose last client is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LastLeave {
     /// It waits.
     #[default]
@@ -36,6 +35,16 @@ pub enum LastLeave {
     Terminate,
     /// The program goes on without a debugger.
     Detach,
+}
+
+/// Whether a session waits when its last client is lost and no launch says what is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenAlone {
+    #[default]
+    Wait,
+    /// It ends as by `disconnect`: what was launched ends, and what was attached to goes on.
+    End,
 }
 
 /// The words for it in `launch` and `attach`.
@@ -138,6 +147,7 @@ impl Session {
             return self.nobody_is_left();
         }
         match (self.on_last_leave, self.attendance) {
+            (LastLeave::Keep, _) if self.setup.when_alone == WhenAlone::End => self.nobody_is_left(),
             (LastLeave::Keep, Attendance::Somebody) if self.lost.is_empty() => self.nobody_is_left(),
             (LastLeave::Keep, Attendance::Somebody) => {
                 self.attendance = Attendance::Nobody { until: self.now.after(KEEP) };
@@ -149,7 +159,10 @@ impl Session {
 
     /// Whether a lost client is still waited for, for whom the session goes on.
     pub(crate) fn waits_for_somebody(&self) -> bool {
-        !self.lost.is_empty() && self.on_last_leave == LastLeave::Keep && self.goes_on()
+        !self.lost.is_empty()
+            && self.on_last_leave == LastLeave::Keep
+            && self.setup.when_alone == WhenAlone::Wait
+            && self.goes_on()
     }
 
     /// Which lost client this one is: one that called itself exactly so.

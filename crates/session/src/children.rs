@@ -77,7 +77,7 @@ impl Session {
             none if announcer.facts.unnamed.contains(&none) => self.label(parent),
             name => name,
         };
-        let opening = opening(configuration, &announcer.facts);
+        let opening = self.opening_by_given_adapter(opening(configuration, &announcer.facts), parent);
         let standing = match self.has_room() {
             true => Standing::Debugged,
             false => match self.no_room(parent, seq, &name, &opening) {
@@ -226,7 +226,7 @@ impl Session {
         if !words.is_empty() && !text.contains("last words") {
             text += &format!(" The last words of its adapter:\n{words}");
         }
-        self.note(Entry::EngineFailed { reason: text.clone() });
+        self.note(Entry::Notice { text: text.clone() });
         let body = json!({"category": "stderr", "output": format!("breakroom: {text}\n")});
         self.tell_printed(parent, &event("output", Some(body)));
         if let Stage::Coming { announced: Some(seq), .. } = stage {

@@ -208,6 +208,13 @@ impl Client {
         matches!(self.view, View::Outside)
     }
 
+    /// Its connection is closed when all is written, because the adapter that it came for has ended.
+    pub fn leave_with_adapter(&mut self, failure: Option<&str>) {
+        if !self.is_leaving() {
+            self.phase = Phase::Leaving(CloseReason::AdapterEnded { failure: failure.map(str::to_owned) });
+        }
+    }
+
     pub fn is_leaving(&self) -> bool {
         matches!(self.phase, Phase::Leaving(_))
     }

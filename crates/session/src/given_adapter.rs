@@ -7,10 +7,9 @@
 use breakroom_dap::event;
 use serde_json::json;
 
-use crate::client::{CloseReason, Outgoing, Phase as ClientPhase};
-use crate::failure::{Failure, FailureId};
-use crate::ids::ClientId;
-use crate::io::EngineChoice;
+use crate::client::{Client, Outgoing};
+use crate::ids::{ClientId, NodeId};
+use crate::io::{EngineChoice, Opening};
 use crate::launch::Launch;
 use crate::node::Phase;
 use crate::session::Session;
@@ -38,40 +37,67 @@ impl Session {
         waiting.into_iter().for_each(|root| self.introduce(root));
     }
 
-    /// Tells every client that the adapter could not be started, and closes their connections.
-    pub(crate) fn report_given_adapter(&mut self, reason: &str) {
-        if !self.has_given_adapter() || self.restart.is_under_way() {
-            return;
-        }
-        let reason = format!("Failed to launch debug adapter: {reason}");
-        let output = json!({"category": "stderr", "output": format!("{reason}\n")});
-        let output = event("output", Some(output));
-        let refusal = Failure::loud(FailureId::EngineMissing, reason.clone());
-        for id in self.clients.keys().copied().collect::<Vec<_>>() {
-            self.send(id, output.clone());
-            let Some(client) = self.clients.get_mut(&id).filter(|client| !client.is_leaving()) else {
-                continue;
-            };
-            if let ClientPhase::Initializing { seq, .. } = client.phase {
-                client.phase = ClientPhase::Connected;
-                self.refuse(id, seq, "initialize", &refusal);
-            }
-            let Some(client) = self.clients.get_mut(&id) else { continue };
-            client.send(Outgoing::plain(event("terminated", None)));
-            client.phase = ClientPhase::Leaving(CloseReason::AdapterEnded { failure: Some(reason.clone()) });
+    /// A child that would need an adapter of another type gets the given one: no other was asked for.
+    pub(crate) fn opening_by_given_adapter(&self, opening: Opening, parent: NodeId) -> Opening {
+        let Some(given @ EngineChoice::Record(_)) = &self.setup.engine else { return opening };
+        let has_address = self.nodes.get(&parent).is_some_and(|parent| parent.facts.address.is_some());
+        match opening {
+            Opening::Engine { .. } | Opening::SameServer if has_address => Opening::SameServer,
+            Opening::Engine { arguments, .. } => Opening::Engine { choice: given.clone(), arguments },
+            opening => opening,
         }
     }
 
-    /// Closes the connections to a session whose adapter was given: it has ended, and so has all that the clients came for.
-    pub(crate) fn close_after_given_adapter(&mut self, failure: Option<&str>) {
+    /// Says why the adapter could not be started to the clients that may know it.
+    pub(crate) fn report_failed_start(&mut self, reason: &str) {
+        if !self.has_given_adapter() || self.restart.is_under_way() {
+            return;
+        }
+        let text = format!("Failed to launch debug adapter: {reason}\n");
+        let output = event("output", Some(json!({"category": "stderr", "output": text})));
+        let granted = self.clients.values_mut().filter(|client| client.access.is_granted());
+        granted.for_each(|client| client.send(Outgoing::plain(output.clone())));
+    }
+
+    /// Ends the clients' connections after a failed start, each with `terminated` as its last message.
+    pub(crate) fn close_after_failed_start(&mut self, reason: &str) {
         if !self.has_given_adapter() || self.restart.is_under_way() {
             return;
         }
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
             self.settle(id);
-            if let Some(client) = self.clients.get_mut(&id).filter(|client| !client.is_leaving()) {
-                let failure = failure.map(str::to_owned);
-                client.phase = ClientPhase::Leaving(CloseReason::AdapterEnded { failure });
+            let Some(client) = self.clients.get_mut(&id) else { continue };
+            if client.access.is_granted() {
+                client.send(Outgoing::plain(event("terminated", None)));
+            }
+            client.leave_with_adapter(Some(reason));
+        }
+    }
+
+    /// Closes the connections to a session when its adapter and all child sessions have ended.
+    pub(crate) fn close_after_given_adapter(&mut self, failure: Option<&str>) {
+        let root = self.root.and_then(|root| self.nodes.get(&root));
+        let has_ended = root.is_some_and(|root| matches!(root.phase, Phase::Ended { .. }));
+        if !self.has_given_adapter() || !has_ended || self.has_living_child() || self.restart.is_under_way() {
+            return;
+        }
+        for id in self.clients.keys().copied().collect::<Vec<_>>() {
+            self.settle(id);
+            if let Some(client) = self.clients.get_mut(&id) {
+                client.leave_with_adapter(failure);
+            }
+        }
+    }
+
+    /// Closes the connections that were made for a child session when that child has ended.
+    pub(crate) fn close_connections_of_child(&mut self, child: NodeId) {
+        let is_its = |(id, client): (&ClientId, &Client)| {
+            (client.is_for_child && self.home(*id) == Some(child)).then_some(*id)
+        };
+        for id in self.clients.iter().filter_map(is_its).collect::<Vec<_>>() {
+            self.settle(id);
+            if let Some(client) = self.clients.get_mut(&id) {
+                client.leave_with_adapter(None);
             }
         }
     }

@@ -115,6 +115,12 @@ impl Session {
         }
         client.declared = Initialize::of(message.payload());
         client.phase = ClientPhase::Initializing { seq, held: Vec::new() };
+        if self.root.is_some() && self.introduction.is_null() {
+            // What a given adapter has printed before any client could be told.
+            let printed = self.outputs.events(&(0..0), |_| true).into_iter();
+            let held = printed.map(|(message, edits)| Outgoing { message, edits, asks: None }).collect();
+            client.phase = ClientPhase::Initializing { seq, held };
+        }
         if self.root.is_none() || self.introduction.is_null() {
             self.introduction = introduction(message.payload());
         }

@@ -91,7 +91,7 @@ mod verbs;
 mod verdict;
 mod views;
 
-pub use absence::LastLeave;
+pub use absence::WhenAlone;
 pub use access::{Access, Token};
 pub use breakroom_habits as habits;
 pub use child_ids::ChildIds;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use smallvec::SmallVec;
 
-use crate::absence::{Attendance, LastLeave, Lost};
+use crate::absence::{Attendance, LastLeave, Lost, WhenAlone};
 use crate::again::Again;
 use crate::child_ids::ChildIds;
 use crate::children::MOST_NODES;
@@ -59,8 +59,7 @@ pub struct Setup {
     pub find: Option<Finder>,
     /// The id under which others find the session; a private one has none.
     pub id: Option<String>,
-    /// What becomes of the session when its last client is lost, if no launch says otherwise.
-    pub on_last_leave: LastLeave,
+    pub when_alone: WhenAlone,
     pub recording: Recording,
     pub terminal_host: TerminalHost,
     /// How children are named to clients that open sessions for them, if the front end has a scheme of its own.
@@ -171,7 +170,7 @@ impl Session {
     pub fn new(setup: Setup) -> Self {
         Session {
             promised: setup.base_capabilities.clone(),
-            on_last_leave: setup.on_last_leave,
+            on_last_leave: LastLeave::default(),
             recording: setup.recording,
             setup,
             clients: BTreeMap::new(),

@@ -274,9 +274,10 @@ impl Session {
             self.root = None;
             self.ending = Ending::No;
         }
-        self.report_given_adapter(reason);
+        self.report_failed_start(reason);
         self.refuse_start(&refusal);
         self.answer_abandoned_by(id, abandoned, &refusal);
+        self.close_after_failed_start(reason);
         if !self.restart_failed(reason) {
             self.nothing_was_started();
         }

@@ -192,3 +192,43 @@ fn r49_r53_broken_framing_of_the_adapter_is_told_before_the_connection_closes() 
     client.closed();
     client.finish();
 }
+
+#[test]
+fn requests_sent_before_a_failed_start_are_all_answered() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    // It starts, so that the requests are there when it ends.
+    let steps = [json!({"expect": "initialize"}), json!({"exit": 5})];
+    let mut client = bridge.client("s", &rig.fake(&steps));
+    client.tolerate(&[Rule::InitializeFirst]);
+    let initialize = client.request("initialize", json!({"adapterID": "fake"}));
+    let launch = client.request("launch", json!({"program": "x"}));
+    client.event("output");
+    client.failure(initialize);
+    client.failure(launch);
+    client.event("terminated");
+    client.finish();
+}
+
+#[test]
+fn what_was_attached_to_goes_on_when_the_client_is_lost() {
+    for (command, ends) in [("attach", false), ("launch", true)] {
+        let rig = Rig::new();
+        let bridge = Bridging::start(&rig, &["s"]);
+        let capabilities =
+            json!({"supportTerminateDebuggee": true, "supportsConfigurationDoneRequest": true});
+        let steps = [json!({"expect": "initialize"}), json!({"respond": "initialize", "body": capabilities})];
+        let mut client =
+            bridge.client("s", &rig.fake_with(&steps, &["--log", rig.log_path().to_str().unwrap()]));
+        initialize(&mut client);
+        let start = client.request(command, json!({"program": "x"}));
+        client.event("initialized");
+        client.response(start);
+        client.call("configurationDone", json!({}));
+        client.abandon();
+        assert_eq!(bridge.line()["state"], "connected");
+        assert_eq!(bridge.line()["state"], "terminated");
+        let disconnect = rig.log().into_iter().find(|line| line["command"] == "disconnect").unwrap();
+        assert_eq!(disconnect["arguments"]["terminateDebuggee"], ends, "{command}: {disconnect}");
+    }
+}

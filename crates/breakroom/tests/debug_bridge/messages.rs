@@ -1,9 +1,14 @@
 //! What passes through a bridged session: numbers are the bridge's, and everything else is as it was sent.
 
+use std::io::Write;
+
+use breakroom_testkit::fake;
+use breakroom_testkit::frames::FrameReader;
+use breakroom_wire::{Frame, Peer};
 use serde_json::{Value, json};
 
-use crate::support::bridging::Bridging;
-use crate::support::rig::{Rig, end, initialize};
+use crate::support::bridging::{Bridging, request};
+use crate::support::rig::{LONG, Rig, end, initialize, text};
 
 /// The messages that the adapter received, without the description of its process.
 fn received(rig: &Rig) -> Vec<Value> {
@@ -66,26 +71,62 @@ fn r91_initialize_always_offers_run_in_terminal() {
 fn r07_r62_vendor_messages_keep_their_bytes_but_for_the_numbers() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
-    let body = r#"{"big":12345678901234567890,"text":"a<b&c\u00e9","z":1,"a":{"y":[1.50,null]}}"#;
-    let event = format!(r#"{{"seq":1,"type":"event","event":"vendor/thing","body":{body},"extra":[1]}}"#);
+    let rest = r#""type":"event",  "event":"vendor/thing","body":{"big":12345678901234567890,"text":"a<b&c\u00e9","z":1,"a":[1.50,null]},"extra":[1]}"#;
+    let asked = r#"{"deep": {"n": 1e300,"m":0.10}, "list":[true,null]}"#;
     let steps = [
         json!({"expect": "vendor/ask"}),
-        json!({"frame": event}),
+        json!({"frame": format!("{{\"seq\":9,{rest}")}),
         json!({"respond": "vendor/ask", "body": {}}),
     ];
-    let mut client = bridge.client("s", &logging(&rig, &steps));
+    let record = rig.sandbox.work().join("record");
+    let mut adapter = rig.fake(&steps);
+    let recorder = json!([text(fake::adapter_path()), "record", text(&record), "--"]);
+    let args = [recorder.as_array().unwrap().clone(), adapter["args"].as_array().unwrap().clone()].concat();
+    adapter["args"] = args.into();
+    let (stream, answer) = bridge.handshake(&request("s", &adapter));
+    assert_eq!(answer["success"], true);
+    let frame = |seq: u32, command: &str, arguments: &str| {
+        let body =
+            format!(r#"{{"seq":{seq},"type":"request","command":"{command}","arguments":{arguments}}}"#);
+        format!("Content-Length: {}\r\n\r\n{body}", body.len())
+    };
+    let mut reader = FrameReader::new(stream.try_clone().unwrap().into(), Peer::Adapter);
+    let mut until = |words: &str| loop {
+        match reader.read().unwrap().expect("the connection is open") {
+            Frame::Message(body) => {
+                let body = String::from_utf8(body.to_vec()).unwrap();
+                if body.contains(words) {
+                    return body;
+                }
+            }
+            Frame::Junk(junk) => panic!("{junk:?}"),
+        }
+    };
+    (&stream).write_all(frame(1, "initialize", r#"{"adapterID":"x"}"#).as_bytes()).unwrap();
+    until("\"initialize\"");
+    (&stream).write_all(frame(2, "launch", r#"{"program":"x"}"#).as_bytes()).unwrap();
+    until("\"launch\"");
+    (&stream).write_all(frame(3, "vendor/ask", asked).as_bytes()).unwrap();
+    let thing = until("vendor/thing");
+    assert!(thing.starts_with("{\"seq\":") && thing.ends_with(rest), "{thing}");
+    until("vendor/ask");
+    (&stream).write_all(frame(4, "disconnect", "{}").as_bytes()).unwrap();
+    until("\"disconnect\"");
+    let told = std::fs::read_to_string(record.with_extension("to")).unwrap();
+    assert!(told.contains(asked), "{told}");
+}
+
+#[test]
+fn output_before_initialize_is_told_after_its_answer() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let early = json!({"send": {"type": "event", "event": "output", "body": {"output": "no license\n"}}});
+    let mut client = bridge.client("s", &logging(&rig, &[early]));
+    // The adapter has printed it when its log is there.
+    breakroom_testkit::wait::until(LONG, || rig.log_path().exists().then_some(())).unwrap();
     initialize(&mut client);
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
-    let arguments = json!({"deep": {"n": 1e300}, "list": [true, null]});
-    client.call("vendor/ask", arguments.clone());
-    let thing = client.event("vendor/thing");
-    assert_eq!(thing["extra"], json!([1]));
-    assert_eq!(thing["body"], serde_json::from_str::<Value>(body).unwrap());
+    client.output_containing("no license");
     end(client);
-    let asked = received(&rig).into_iter().find(|message| message["command"] == "vendor/ask").unwrap();
-    assert_eq!(asked["arguments"], arguments);
 }
 
 #[test]
@@ -161,7 +202,8 @@ fn r86_to_r88_ports_stand_wherever_the_placeholder_does() {
         let mut adapter = fake.clone();
         adapter["mode"] = mode.into();
         let args = adapter["args"].as_array_mut().unwrap();
-        args.extend([option, "{{port}}", "--log", rig.log_path().to_str().unwrap()].map(Value::from));
+        let log = rig.log_path();
+        args.extend([option, "{{port}}", "--log", log.to_str().unwrap()].map(Value::from));
         let mut client = bridge.client(session, &adapter);
         // The fake adapter says where it listens.
         client.allow(&["output"]);

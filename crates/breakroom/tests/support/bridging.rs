@@ -103,11 +103,6 @@ impl Bridging {
         self.lines.recv_timeout(LONG).expect("the bridge writes another line")
     }
 
-    /// Whether nothing more was written before the bridge ended.
-    pub fn wrote_nothing_more(&self) -> bool {
-        self.lines.recv_timeout(LONG).is_err()
-    }
-
     /// Sends a line as the registrar.
     pub fn say(&mut self, line: &Value) {
         writeln!(self.stdin.as_mut().expect("it is open"), "{line}").expect("the bridge reads");

@@ -29,8 +29,14 @@ impl Catalog {
         self.all_of_type(kind).into_iter().next()
     }
 
-    /// The adapter that a command line starts. A version at the end of a program's name does not count.
+    /// The adapter that a command line starts: its program, the script or module of an interpreter, or an option that makes
+    /// an adapter of a debugger. A version at the end of a program's name does not count.
     pub fn by_command(&self, args: &[String]) -> Option<&Entry> {
+        let is_module = args.get(1).is_some_and(|argument| argument == "-m");
+        let names = args.iter().take(if is_module { 3 } else { 2 });
+        let options =
+            args.iter().skip(1).filter(|argument| argument.starts_with('-') && argument.contains('='));
+        let telling: Vec<&String> = names.chain(options).collect();
         let is_mark = |argument: &str, mark: &String| {
             let name = argument.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
             [argument, name.trim_end_matches('-')].into_iter().any(|argument| {
@@ -40,7 +46,7 @@ impl Catalog {
             })
         };
         let is_named = |entry: &&Entry| {
-            args.iter().any(|argument| entry.command_marks.iter().any(|mark| is_mark(argument, mark)))
+            telling.iter().any(|argument| entry.command_marks.iter().any(|mark| is_mark(argument, mark)))
         };
         self.entries().iter().find(is_named)
     }

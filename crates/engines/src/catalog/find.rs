@@ -19,7 +19,7 @@ use crate::error::CatalogError;
 use crate::folders;
 use crate::probe;
 use crate::project::Trust;
-use crate::spec::AdapterSpec;
+use crate::spec::{AdapterSpec, LONGEST_TIMEOUT};
 
 /// Stands in `programs` for the program that runs now: adapters of our own are part of it.
 const OURSELVES: &str = "{{breakroom}}";
@@ -118,7 +118,7 @@ impl Entry {
             cwd,
             mode: self.mode,
             env,
-            connection_timeout: Duration::from_secs(self.connection_timeout_seconds),
+            connection_timeout: Duration::from_secs(self.connection_timeout_seconds).min(LONGEST_TIMEOUT),
             debuggee_stdio: self.debuggee_stdio,
             input: self.input.clone(),
             banner: self.banner.clone(),

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use breakroom_hub::{
-    ChildIds, Context, Entry, FixedAdapter, Follow, LastLeave, Link, LinkError, Newcomer, OutputFiles,
-    PeerAccess, Purpose, SessionOptions, Which, connect_or_start, end, read_journal,
+    ChildIds, Context, Entry, FixedAdapter, Follow, Link, LinkError, Newcomer, OutputFiles, PeerAccess,
+    Purpose, SessionOptions, WhenAlone, Which, connect_or_start, end, read_journal,
 };
 use breakroom_wire::header;
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ fn options(shared: &Shared, id: &SessionId, request: &Request, record: Value) ->
     labels.extend(request.run_id.clone().map(|run| ("run".to_owned(), run)));
     SessionOptions {
         adapter: Some(FixedAdapter::Record(record)),
-        on_last_leave: LastLeave::Terminate,
+        when_alone: WhenAlone::End,
         terminal_host: shared.options.terminal_host,
         child_ids: Some(ChildIds { member: CHILD_ID.to_owned(), session: id.0.clone() }),
         labels,
@@ -247,7 +247,7 @@ impl Seen {
 
     fn note(&mut self, entry: Entry) {
         match entry {
-            Entry::EngineUp { .. } => self.started = true,
+            Entry::EngineUp { .. } => (self.started, self.failure) = (true, None),
             Entry::EngineFailed { reason } => self.failure = Some(reason),
             Entry::EngineEnded { failure: Some(reason), .. } => self.failure = Some(reason),
             Entry::Exited { code } => self.exit_code = Some(code),

@@ -13,6 +13,8 @@ use serde_json::{Map, Value, json};
 
 use crate::timeout;
 
+/// What stands for the port in the arguments of an adapter.
+const PORT: &str = "{{port}}";
 /// The largest handshake, in both directions.
 pub const MAX_MESSAGE: usize = 65_536;
 /// The time for the whole handshake, counted from the moment the connection was accepted.
@@ -185,6 +187,19 @@ impl AdapterConfig {
                 "mode {mode:?} is unknown; use \"stdio\", \"tcp-callback\" or \"tcp-connect\""
             ));
         }
+        if mode != "stdio" && !self.args.iter().any(|argument| argument.contains(PORT)) {
+            return Err(format!(
+                "mode {mode:?} needs {PORT} in \"args\", so that the adapter learns the port"
+            ));
+        }
+        let mut names = self.env.iter().flatten().map(|entry| &entry.name);
+        if let Some(name) = names.find(|name| name.is_empty() || name.contains('=')) {
+            return Err(format!("{name:?} cannot be the name of an environment variable"));
+        }
+        let variables = self.env.iter().flatten().flat_map(|entry| [&entry.name, &entry.value]);
+        if self.args.iter().chain(variables).any(|text| text.contains('\0')) {
+            return Err("\"args\" or \"env\" holds a NUL character".to_owned());
+        }
         let env = self.env.iter().flatten().map(|entry| json!({"name": entry.name, "value": entry.value}));
         let timeout = timeout::of(self.connection_timeout_seconds, self.connection_timeout.as_deref())?;
         let mut record = json!({"args": self.args, "mode": mode, "env": env.collect::<Vec<_>>()});
@@ -209,7 +224,7 @@ mod tests {
         let record = config(r#"{"args": ["adapter", "--x"]}"#).unwrap();
         assert_eq!(record, json!({"args": ["adapter", "--x"], "mode": "stdio", "env": []}));
         let record = config(
-            r#"{"args": ["a"], "mode": "tcp-connect", "env": [{"name": "A"}, {"name": "B", "value": "1"}],
+            r#"{"args": ["a", "{{port}}"], "mode": "tcp-connect", "env": [{"name": "A"}, {"name": "B", "value": "1"}],
                 "connectionTimeoutSeconds": 3}"#,
         );
         let env = json!([{"name": "A", "value": ""}, {"name": "B", "value": "1"}]);
@@ -225,6 +240,9 @@ mod tests {
             (r#"{}"#, "\"args\" is empty"),
             (r#"{"args": ["a"], "mode": "callback"}"#, "mode \"callback\" is unknown"),
             (r#"{"args": ["a"], "connectionTimeout": "soon"}"#, "soon"),
+            (r#"{"args": ["a"], "mode": "tcp-connect"}"#, "needs {{port}}"),
+            (r#"{"args": ["a"], "env": [{"name": "A=B"}]}"#, "A=B"),
+            (r#"{"args": ["a\u0000"]}"#, "NUL"),
         ] {
             let error = config(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");

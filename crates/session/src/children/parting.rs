@@ -56,8 +56,10 @@ impl Session {
             }
             self.take_leave(id);
         }
+        self.close_connections_of_child(id);
         self.forget_child(id);
         self.after_child();
+        self.close_after_given_adapter(None);
     }
 
     /// Nothing more is said to it. Gives what it has not answered.
