@@ -98,7 +98,7 @@ impl Tour {
                 }
                 "stopped" => self.place(&event.body)?,
                 "breakroom/activity" => {
-                    println!("{} {}", visible(&text(&event.body["client"])), text(&event.body["deed"]));
+                    println!("{} {}", visible(text(&event.body["client"])), text(&event.body["deed"]));
                 }
                 "output" => show(&event.body)?,
                 _ => {}
