@@ -48,7 +48,13 @@ impl Door {
         input: impl BufRead + Send + 'static,
         output: impl Write + Send + 'static,
     ) -> Self {
-        Door { link: Link::new(input, output), setup, state: State::Fresh, request: Request::Launch, close: None }
+        Door {
+            link: Link::new(input, output),
+            setup,
+            state: State::Fresh,
+            request: Request::Launch,
+            close: None,
+        }
     }
 
     pub fn run(mut self) -> i32 {
