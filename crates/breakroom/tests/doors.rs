@@ -196,7 +196,7 @@ fn a_hub_without_descriptors_keeps_its_sessions_and_recovers() {
     let few = format!("ulimit -n 48; exec {} serve", text(rig.sandbox.binary()));
     let mut serve = rig.sandbox.program("sh");
     let mut serve = serve.args(["-c", &few]).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let path = rig.sandbox.path("run").join("breakroom/hub-2.sock");
+    let path = rig.sandbox.path("run").join("breakroom/hub-1.sock");
     wait::until(LONG, || UnixStream::connect(&path).ok()).expect("it listens");
     let mut client = rig.client();
     begin(&mut client, rig.fake(&[]));

@@ -50,7 +50,7 @@ fn no_process_is_left(rig: &Rig) {
 }
 
 fn socket(rig: &Rig) -> std::path::PathBuf {
-    rig.sandbox.path("run").join("breakroom/hub-2.sock")
+    rig.sandbox.path("run").join("breakroom/hub-1.sock")
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn open_to_all(rig: &Rig, path: &Path) {
 fn the_hubs_own_socket_refuses_other_users_and_other_versions() {
     let rig = Rig::new();
     rig.serves_another();
-    let path = rig.sandbox.path("run").join("breakroom/hub-2.sock");
+    let path = rig.sandbox.path("run").join("breakroom/hub-1.sock");
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, 0o700);
 

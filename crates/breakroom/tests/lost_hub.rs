@@ -25,7 +25,7 @@ use support::rig::{LONG, Rig, SLACK, begin, end, signal};
 const FEW: Duration = Duration::from_secs(4);
 
 fn socket(rig: &Rig) -> PathBuf {
-    rig.sandbox.path("run").join("breakroom/hub-2.sock")
+    rig.sandbox.path("run").join("breakroom/hub-1.sock")
 }
 
 fn session(rig: &Rig) -> Strict {

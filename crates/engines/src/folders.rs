@@ -40,7 +40,7 @@ pub fn runtime_dir() -> Result<PathBuf, FolderError> {
 
 /// Whether the name of a socket below this folder is within the kernel's limit of 107 bytes.
 fn fits(base: &Path) -> bool {
-    base.as_os_str().len() + "/breakroom/hub-2.sock".len() <= 107
+    base.as_os_str().len() + "/breakroom/hub-1.sock".len() <= 107
 }
 
 /// Where adapters that we install are, and where the catalog looks first.

@@ -20,7 +20,7 @@ use crate::journal::Follow;
 use crate::registry::Summary;
 
 /// Hub and door of different majors share nothing but [`Lasting`]: the number is in the socket's name.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 1;
 /// An environment is at most a few megabytes.
 pub(crate) const MAX_HELLO: usize = 16 << 20;
 

@@ -41,7 +41,7 @@ impl Desk {
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         desk.hub = Some(command.spawn().expect("the built binary can be started"));
-        let socket = desk.sandbox.path("run").join("breakroom/hub-2.sock");
+        let socket = desk.sandbox.path("run").join("breakroom/hub-1.sock");
         let bound = wait::until(wait::DEADLINE, || socket.exists().then_some(()));
         bound.expect("the hub binds its socket");
         desk

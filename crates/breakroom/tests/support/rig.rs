@@ -131,9 +131,9 @@ impl Rig {
             let daemon = self.daemon_now()?;
             let processes =
                 left.processes.iter().all(|process| [daemon, door.cast_signed()].contains(&process.pid));
-            let sockets = left.sockets.len() == 1 && left.sockets[0].ends_with("/hub-2.sock");
+            let sockets = left.sockets.len() == 1 && left.sockets[0].ends_with("/hub-1.sock");
             let known =
-                |file: &PathBuf| file.ends_with("breakroom/hub-2.sock") || file.ends_with("breakroom/token");
+                |file: &PathBuf| file.ends_with("breakroom/hub-1.sock") || file.ends_with("breakroom/token");
             (processes && sockets && left.files.iter().all(known)).then_some(())
         };
         if wait::until(LONG, alone).is_none() {
