@@ -28,8 +28,7 @@ fn begin(bridge: &Bridging, adapter: &Value, terminal: bool) -> Strict {
 }
 
 fn with_logs(rig: &Rig, options: &[&str]) -> (Bridging, std::path::PathBuf) {
-    let logs = rig.sandbox.work().join("logs");
-    std::fs::create_dir(&logs).unwrap();
+    let logs = rig.sandbox.work().join("not/there/yet");
     let options = [&["--logs", logs.to_str().unwrap()], options].concat();
     (Bridging::start_with(rig, &["s"], &options, |_| {}), logs)
 }

@@ -90,6 +90,10 @@ impl Bridge {
         options: Options,
         on_change: impl Fn(StateChange) + Send + Sync + 'static,
     ) -> Result<Bridge, BridgeError> {
+        if let Some(logs) = &options.logs {
+            let what = || format!("cannot create the folder {} for the output of runs", logs.display());
+            logs::create_folder(logs).map_err(|source| io_error(what(), source))?;
+        }
         let socket = PrivateSocket::bind(folder)
             .map_err(|source| io_error("cannot bind the socket of the bridge", source))?;
         let shared = Arc::new(Shared {

@@ -3,13 +3,18 @@
 //! A run id becomes part of a path, so only a safe one is accepted. What is written into the files is the hub's business.
 
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use breakroom_hub::OutputFiles;
 use rustix::fs::OFlags;
 
 const LONGEST_ID: usize = 128;
+
+/// Creates the folder, for its user only, if it is missing.
+pub fn create_folder(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
 
 /// Opens the files of a run, or says why they cannot be used.
 pub fn open(folder: &Path, run: &str) -> Result<OutputFiles, String> {
