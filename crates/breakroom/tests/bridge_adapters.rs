@@ -203,10 +203,12 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
         bridge.handshake(&json!({"token": support::bridging::TOKEN, "session_id": "node:0:0"}));
     assert_eq!(refused["error"], "session already connected: session node:0:0");
     worker.call("continue", json!({"threadId": thread}));
-    worker.event("terminated");
-    end(worker);
-    main.event("terminated");
-    end(main);
+    // The bridge closes the connection of a child session that has ended.
+    for mut child in [worker, main] {
+        child.event("terminated");
+        child.closed();
+        child.finish();
+    }
     client.event("terminated");
     end(client);
     assert_eq!(bridge.line()["state"], "connected");
