@@ -3,7 +3,8 @@
 //! They are known by the number of the process in their names, or by its having them open, so nothing of anybody else's is
 //! touched.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LitterNames {
     pub folder: PathBuf,
-    /// How the names of the files and folders begin.
+    /// How the names of the files and folders begin. One that ends with a slash is the whole path of a folder.
     pub prefixes: Vec<String>,
     /// How the names begin of files that are its own only if it has them open.
     pub held: Option<String>,
@@ -48,6 +49,9 @@ impl Drop for Litter {
         for file in &self.seen {
             let _ = std::fs::remove_file(file);
         }
+        for path in self.names.prefixes.iter().filter(|path| path.ends_with('/')) {
+            remove_own_folder(&self.names.folder.join(path));
+        }
         for entry in std::fs::read_dir(&self.names.folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.names.prefixes.iter().any(|prefix| name.starts_with(prefix)) {
@@ -61,9 +65,39 @@ impl Drop for Litter {
     }
 }
 
+/// Removes a folder and, if nothing else is in it, the one above. Another user could have made the one above a link to
+/// anywhere, so both must be this user's.
+fn remove_own_folder(path: &Path) {
+    let uid = rustix::process::getuid().as_raw();
+    let is_own =
+        |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == uid);
+    let Some(above) = path.parent().filter(|above| is_own(above)) else { return };
+    if is_own(path) && std::fs::remove_dir_all(path).is_ok() {
+        // Other processes may have theirs in it.
+        let _ = std::fs::remove_dir(above);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folder_that_is_named_by_its_path_is_removed_unless_a_link_leads_there() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["lldb/7/x.expr", "lldb/77/x.expr", "elsewhere/7/precious"] {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink("elsewhere", folder.path().join("link")).unwrap();
+        let prefixes = vec!["lldb/7/".into(), "link/7/".into()];
+        drop(Litter::new(LitterNames { folder: folder.path().into(), prefixes, held: None }));
+        let left =
+            ["lldb/7", "lldb/77", "elsewhere/7/precious"].map(|name| folder.path().join(name).exists());
+        assert_eq!(left, [false, true, true]);
+        let prefixes = vec!["lldb/77/".into()];
+        drop(Litter::new(LitterNames { folder: folder.path().into(), prefixes, held: None }));
+        assert!(!folder.path().join("lldb").exists());
+    }
 
     #[test]
     fn only_what_is_called_so_is_removed_with_all_that_is_in_it() {
