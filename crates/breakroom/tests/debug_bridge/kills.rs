@@ -161,6 +161,9 @@ fn hub_that_is_killed_is_an_error_and_leaves_nothing() {
         let mut scene = Scene::at(phase);
         signal(scene.rig.daemon(), Signal::KILL);
         if phase == Phase::Connected {
+            // A hub that is still dying accepts connections.
+            let is_gone = wait::until(LONG, || scene.rig.daemon_now().is_none().then_some(()));
+            is_gone.expect("the hub is gone");
             drop(scene.client);
             scene.client = scene.bridge.plain("s", &scene.rig.fake(&[]));
             scene.client.begin();
