@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use support::bridging::Bridging;
 use support::rig::{Rig, end};
 
-/// Runs to a breakpoint, looks at a variable there, and goes on to the end.
+/// Runs to a breakpoint, evaluates a variable there, and continues to the end.
 fn debug(client: &mut Strict, launch: Value, file: &Path, line: u64, variable: (&str, &str)) {
     client.allow(&[
         "output",

@@ -78,7 +78,7 @@ impl Workers {
                     });
                 }
             });
-            // What still blocks by its nature ends by itself, and nobody waits for it.
+            // Blocking tasks end by themselves; the thread does not wait for them.
             runtime.shutdown_background();
         })?;
         Ok(Worker { jobs, sessions: 0 })

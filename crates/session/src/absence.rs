@@ -43,7 +43,7 @@ pub enum LastLeave {
 pub enum WhenAlone {
     #[default]
     Wait,
-    /// It ends as by `disconnect`: what was launched ends, and what was attached to goes on.
+    /// It ends as by `disconnect`: a launched program ends, and an attached process continues.
     End,
 }
 

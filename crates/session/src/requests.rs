@@ -287,7 +287,7 @@ impl Session {
             return Ok(());
         }
         let Some(target) = node.sent(client, asked).filter(|_| node.capabilities.cancel) else {
-            // An engine that cannot cancel: its answer, if it ever comes, is nobody's.
+            // The adapter cannot cancel, so an answer that still comes changes state but reaches no client.
             self.stop_waiting(id, client, asked);
             self.answer(client, seq, "cancel", None);
             return Ok(());

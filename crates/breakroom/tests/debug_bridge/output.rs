@@ -16,7 +16,7 @@ fn output(category: Value, text: &str) -> Value {
     json!({"send": {"type": "event", "event": "output", "body": body}})
 }
 
-/// A session that has answered `threads`, after which the script goes on.
+/// A session that is launched, so that its script waits for `threads`.
 fn begin(bridge: &Bridging, adapter: &Value, terminal: bool) -> Strict {
     let mut client = bridge.client("s", adapter);
     let declared = json!({"adapterID": "fake", "supportsRunInTerminalRequest": terminal});

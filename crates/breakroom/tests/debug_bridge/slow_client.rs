@@ -1,4 +1,4 @@
-//! A client that stops reading while its adapter floods: what it costs, and how its session goes on or ends.
+//! A client that stops reading while its adapter floods: what it costs, and how its session continues or ends.
 //!
 //! Two clients of one session are in `slow_clients.rs`. What the hub keeps for a client is tested there.
 

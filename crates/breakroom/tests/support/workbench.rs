@@ -55,7 +55,7 @@ impl<'a> Workbench<'a> {
         let mut server = server.spawn().unwrap();
         let mut lines = BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
         let port = lines.find_map(|line| line.strip_prefix(LISTENS).map(str::to_owned));
-        // It goes on to write there.
+        // The server continues to write there.
         std::thread::spawn(move || lines.for_each(drop));
         Workbench { desk, server, port: port.expect("the server of VS Code listens") }
     }

@@ -15,7 +15,7 @@ impl Mark {
     pub fn new() -> Option<Mark> {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).ok()?;
-        // Beyond any limit that people set, and below the one that means that there is none.
+        // Larger than any limit that users set, and smaller than the value for "unlimited".
         Some(Mark(u64::from_ne_bytes(bytes) >> 2 | 1 << 61))
     }
 
