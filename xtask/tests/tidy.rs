@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-dap", &[]),
     ("breakroom-habits", &[]),
     ("breakroom-ports", &[]),
+    ("breakroom-ide-protocol", &[]),
     ("breakroom-session", &["breakroom-dap", "breakroom-habits"]),
     ("breakroom-engines", &["breakroom-habits", "breakroom-ports", "breakroom-wire"]),
     ("breakroom-launch", &["breakroom-engines"]),
@@ -32,7 +33,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-client", &["breakroom-wire"]),
     (
         "a door",
-        &["breakroom-hub", "breakroom-admission", "breakroom-client", "breakroom-wire", "breakroom-dap"],
+        &[
+            "breakroom-hub",
+            "breakroom-admission",
+            "breakroom-client",
+            "breakroom-wire",
+            "breakroom-dap",
+            "breakroom-ide-protocol",
+        ],
     ),
     ("breakroom-adapter", &["breakroom-wire"]),
     ("breakroom-ez", &[]),
