@@ -81,6 +81,15 @@ pub enum Command {
     /// Clients connect to the socket that the first line on stdout names, and say in a handshake which debug adapter to
     /// start. Each session is an ordinary one: `breakroom ls` lists it, and others can join it.
     Bridge(crate::bridge::BridgeArgs),
+    /// Be the IDE of an orchestrator such as Aspire: `breakroom ide -- aspire run`.
+    ///
+    /// Runs COMMAND with variables that tell it to have its services run and debugged here, as VS Code does. Each service
+    /// becomes a session that editors, terminals and agents can join; stderr has one line a session that says how. stdin,
+    /// stdout and the exit status are COMMAND's, and when it ends, its sessions end.
+    ///
+    /// To start the orchestrator elsewhere: `breakroom ide --env-file F` here, then `. F` and the orchestrator there. The
+    /// variables hold the token by which anybody can run code as you.
+    Ide(crate::ide::IdeArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -328,6 +337,7 @@ impl Command {
             Command::Dap(args) => dap(args),
             Command::Mcp(args) => crate::mcp::mcp(args),
             Command::Bridge(args) => crate::bridge::bridge(args),
+            Command::Ide(args) => crate::ide::ide(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),

@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod ez;
 mod fixing;
+mod ide;
 mod local;
 mod log;
 mod mcp;

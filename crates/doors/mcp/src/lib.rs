@@ -29,8 +29,9 @@ use std::sync::Arc;
 use breakroom_client::Request;
 use serde_json::{Map, Value};
 
+pub use breakroom_loopback_http::Admits;
 pub use configuration::{Client, Way, print as print_configuration};
-pub use protocol::http::{Admits, HttpError, serve as serve_http};
+pub use protocol::http::{HttpError, serve as serve_http};
 pub use protocol::server::{ServeError, serve_stdio};
 pub use secrets::Secrets;
 

@@ -13,16 +13,11 @@ use axum::extract::{Extension, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use breakroom_admission::{Stranger, Strangers};
-use hyper::server::conn::http1;
-use hyper_util::rt::TokioIo;
-use hyper_util::service::TowerToHyperService;
+use breakroom_loopback_http::{Admits, ListenError, Plain, Visitor, listen, take_bearer};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 use crate::Setup;
 use crate::door::Door;
@@ -41,24 +36,17 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// A stream would begin with an event without data, which says when to come again. Gemini CLI, and every client with an older
 /// library, takes that for a broken message and hangs up.
 const NO_EMPTY_EVENTS: Option<Duration> = None;
-/// After one that could not be let in.
-const BREATH: Duration = Duration::from_millis(100);
 /// Whoever says nothing for this long is forgotten, and has to shake hands again. People go to lunch while their agent
 /// waits, and not every client knows what to do then.
 const LONGEST_SILENCE: Duration = Duration::from_secs(4 * 3600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    #[error(
-        "{0} is not a loopback address. Whoever reaches a debugger can run any code as you; listen on 127.0.0.1 and use `ssh -L` from elsewhere"
-    )]
-    NotLoopback(SocketAddr),
-    #[error("{what}: {source}")]
-    Io { what: String, source: std::io::Error },
+    #[error("{0}")]
+    Listen(#[from] ListenError),
+    #[error("no signals can be heard: {0}")]
+    Signals(std::io::Error),
 }
-
-/// Whether this is the token.
-pub type Admits = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Serves agents at this address until the process is told to end. `listening` is told where.
 pub async fn serve(
@@ -67,14 +55,8 @@ pub async fn serve(
     admits: Admits,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), HttpError> {
-    if !address.ip().is_loopback() {
-        return Err(HttpError::NotLoopback(address));
-    }
-    let io = |what: String| move |source| HttpError::Io { what, source };
-    let listener =
-        TcpListener::bind(address).await.map_err(io(format!("{address} cannot be listened at")))?;
-    let address = listener.local_addr().map_err(io("the address is not known".to_owned()))?;
-    let ended = told_to_end().map_err(io("no signals can be heard".to_owned()))?;
+    let (listener, address) = listen(address).await?;
+    let ended = told_to_end().map_err(HttpError::Signals)?;
     let door = Door::new(setup);
     let hosts = ["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned(), "::1".to_owned()];
     let config = StreamableHttpServerConfig::default()
@@ -102,63 +84,12 @@ pub async fn serve(
         tokio::time::sleep(LAST_WORDS).await;
     };
     tokio::select! {
-        () = attend(listener, router, is_closing) => {}
+        () = breakroom_loopback_http::serve(listener, Plain, router, is_closing) => {}
         // Somebody never finishes a request.
         () = too_long => {}
     }
     door.leave().await;
     Ok(())
-}
-
-/// Hears whoever connects, until the door is closed and all that was asked is answered.
-async fn attend(listener: TcpListener, router: Router, closing: CancellationToken) {
-    let strangers = Arc::new(Strangers::default());
-    let mut connections = tokio::task::JoinSet::new();
-    loop {
-        tokio::select! {
-            () = closing.cancelled() => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let visitor = Visitor { stranger: strangers.comes(), strangers: strangers.clone() };
-                    connections.spawn(hear(stream, router.clone(), visitor, closing.clone()));
-                }
-                // It may be about one connection, or about descriptors, which come back.
-                Err(error) => {
-                    tracing::warn!("nobody could be let in: {error}");
-                    tokio::time::sleep(BREATH).await;
-                }
-            }
-        }
-    }
-    while connections.join_next().await.is_some() {}
-}
-
-/// One connection, from its beginning to its end.
-async fn hear(stream: TcpStream, router: Router, visitor: Visitor, closing: CancellationToken) {
-    let Visitor { strangers, stranger } = visitor.clone();
-    // An event would wait for the next one otherwise. Where that cannot be had, it is only slower.
-    let _ = stream.set_nodelay(true);
-    let service = TowerToHyperService::new(router.layer(Extension(visitor)));
-    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(connection);
-    // How it ended, its client knows.
-    tokio::select! {
-        _ = connection.as_mut() => {}
-        _ = stranger.is_sent_away() => {}
-        () = closing.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
-        }
-    }
-    strangers.goes(&stranger);
-}
-
-/// Whose request it is.
-#[derive(Clone)]
-struct Visitor {
-    strangers: Arc<Strangers>,
-    stranger: Arc<Stranger>,
 }
 
 fn handshakes() -> LocalSessionManager {
@@ -217,14 +148,9 @@ async fn only_with_token(
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Taken out, so that nothing behind this can log it.
-    let given = request.headers_mut().remove(header::AUTHORIZATION);
-    let given = given.as_ref().and_then(|value| value.to_str().ok()).and_then(|value| value.split_once(' '));
-    let token =
-        given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
-    match token.is_some_and(|token| admits(token)) {
+    match take_bearer(request.headers_mut()).is_ok_and(|token| admits(&token)) {
         true => {
-            visitor.strangers.knows(&visitor.stranger);
+            visitor.admit();
             next.run(request).await
         }
         false => {
