@@ -10,7 +10,7 @@ mod defaults;
 pub mod entry;
 pub mod find;
 pub mod fix;
-mod from_launch;
+pub(crate) mod from_launch;
 mod language;
 mod name;
 pub mod package;

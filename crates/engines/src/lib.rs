@@ -22,7 +22,8 @@ mod words;
 pub use breakroom_ports as ports;
 pub use catalog::Catalog;
 pub use catalog::entry::{
-    ArgsWhen, Candidate, DefaultsWhen, Entry, InputSource, LaunchWhen, Module, Origin, ProcessByPort,
+    ArgsWhen, Candidate, DefaultsWhen, Entry, InputSource, LaunchWhen, Module, Origin, PlainCommand,
+    ProcessByPort,
     Promises, VersionQuery,
 };
 pub use catalog::find::Found;

@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use crate::catalog::entry::InputSource;
+use crate::catalog::from_launch;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Record")]
 pub struct AdapterSpec {
     /// For messages; by default the file name of the program.
     pub name: String,
+    /// The name in the catalog of the adapter that it reaches, if the record says so.
+    pub kind: Option<String>,
     pub args: Vec<String>,
     /// The folder to start it in, if that is not the launcher's.
     pub cwd: Option<PathBuf>,
@@ -100,6 +104,8 @@ fn timeout(seconds: f64) -> Duration {
 struct Record {
     #[serde(default)]
     name: Option<String>,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
     args: Vec<String>,
     // Clients may write null where they have nothing to say.
     #[serde(default)]
@@ -122,8 +128,9 @@ impl TryFrom<Record> for AdapterSpec {
     fn try_from(record: Record) -> Result<Self, String> {
         let program = record.args.first().map(String::as_str).unwrap_or_default();
         let file_name = Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = record.name.or(file_name).unwrap_or_default();
+        let name = record.name.or_else(|| record.kind.clone()).or(file_name).unwrap_or_default();
         let spec = AdapterSpec {
+            kind: record.kind,
             env: record.env.unwrap_or_default(),
             connection_timeout: record.connection_timeout_seconds.map_or(DEFAULT_TIMEOUT, timeout),
             debuggee_stdio: record.debuggee_stdio,
@@ -140,6 +147,7 @@ impl AdapterSpec {
     pub fn plain(name: impl Into<String>, mode: Mode, args: Vec<String>) -> Self {
         AdapterSpec {
             name: name.into(),
+            kind: None,
             args,
             cwd: None,
             mode,
@@ -152,6 +160,15 @@ impl AdapterSpec {
             litter: Vec::new(),
             held_litter: None,
         }
+    }
+
+    /// Puts what is launched in the place of its placeholders in the arguments.
+    pub fn fill(&mut self, launch: Option<&Map<String, Value>>) -> Result<(), String> {
+        if self.args.iter().any(|arg| from_launch::depends_on_launch(arg)) {
+            let nothing = Map::new();
+            self.args = from_launch::filled(&self.args, launch.unwrap_or(&nothing))?;
+        }
+        Ok(())
     }
 
     /// What makes a start pointless. Told before anything is spawned, since the adapter could only fail obscurely.

@@ -52,13 +52,17 @@ pub(crate) fn choose(
     };
     let mut spec: AdapterSpec = serde_json::from_value(record)
         .map_err(|error| format!("\"breakroom\": {{\"adapter\": ...}} cannot be used: {error}."))?;
+    spec.fill(launch).map_err(|problem| format!("\"breakroom\": {{\"adapter\": ...}}: {problem}."))?;
     let kind = launch.and_then(|launch| launch.get("type")).and_then(Value::as_str);
     let attaches = launch.and_then(|launch| launch.get("request")).and_then(Value::as_str) == Some("attach");
     let known = match kind {
         Some(kind) => habits(kind, context),
         None if attaches => habits(&spec.name, context).map(of_attached),
         // A launch that brings a record without a type gets a plain adapter.
-        None if launch.is_none() => recognized(&mut spec, context),
+        None if launch.is_none() => match &spec.kind {
+            Some(kind) => habits(kind, context).map(as_it_came),
+            None => recognized(&mut spec, context),
+        },
         None => None,
     };
     let mut facts = known.unwrap_or_default();
@@ -76,8 +80,12 @@ fn recognized(spec: &mut AdapterSpec, context: &Context) -> Option<EngineFacts> 
     spec.banner.clone_from(&entry.banner);
     spec.litter.clone_from(&entry.litter);
     spec.held_litter.clone_from(&entry.held_litter);
-    let known = habits(&entry.name, context)?;
-    Some(EngineFacts { starting: Starting { entry: EntryStop::Native, ..known.starting }, ..known })
+    habits(&entry.name, context).map(as_it_came)
+}
+
+/// Of an adapter that gets its client's launch as it came. The stop on entry is its own.
+fn as_it_came(known: EngineFacts) -> EngineFacts {
+    EngineFacts { starting: Starting { entry: EntryStop::Native, ..known.starting }, ..known }
 }
 
 /// How adapters of a type behave, for one that is not started by the catalog. Its launch is not amended: whoever brings

@@ -3,6 +3,7 @@
 //! A session lives on one thread with everything it owns, so there is no lock around it and no hop between
 //! the socket a message comes from and the socket it goes to.
 
+mod adapter_command;
 mod choose;
 mod daemon;
 mod daemons;
@@ -26,14 +27,15 @@ mod supervise;
 mod watched;
 mod worker;
 
-/// Where a launcher stands: its folder, environment and umask.
-pub use breakroom_engines::Context;
+/// Where a launcher stands: its folder, environment and umask; and one variable of an environment.
+pub use breakroom_engines::{Context, EnvVar};
 /// The user's private folder for sockets.
 pub use breakroom_engines::folders::{FolderError, runtime_dir};
 /// A secret that is compared in constant time and never printed.
 pub use breakroom_session::Token;
 /// What happened in a session, and who took part.
 pub use breakroom_session::{ChildIds, Entry, Role, TerminalHost, WhenAlone};
+pub use adapter_command::{AdapterCommand, adapter_command};
 pub use daemon::{Daemon, DaemonError, IdleExit};
 pub use daemons::{end, list, locate};
 pub use driver::{Newcomer, OutputFiles};

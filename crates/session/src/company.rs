@@ -29,6 +29,16 @@ pub(crate) struct Manners {
     pub role: Role,
     /// Whether it wants the hub's own events; some editors die on an event that they do not know.
     pub events: Events,
+    pub attendance: Attended,
+}
+
+/// Whether a person or an agent acts through a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Attended {
+    #[default]
+    Yes,
+    /// A front end that runs the program by itself. Another client that stops the program need not ask it.
+    No,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -45,6 +55,7 @@ impl Manners {
         Manners {
             role: if observes { Role::Observe } else { Role::Drive },
             events: if own.flag("events") { Events::OfTheHubToo } else { Events::OfDapOnly },
+            attendance: if own.flag("unattended") { Attended::No } else { Attended::Yes },
         }
     }
 }

@@ -416,6 +416,11 @@ impl Session {
         }
         self.answer(client, seq, "configurationDone", None);
         self.advance(client, Step::Configured);
+        if self.root().is_some_and(|node| node.configuration == Configuration::DoneByOthers) {
+            // The launcher may hold the program until somebody has set breakpoints.
+            let name = self.name_of(client);
+            self.tell_presence(client, &name, "is configured");
+        }
         self.root.into_iter().for_each(|root| self.ask_for_stop(root));
         Ok(())
     }

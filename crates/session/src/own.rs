@@ -16,7 +16,7 @@ enum Shape {
     OneOf(&'static [&'static str]),
 }
 
-const KEYS: [(&str, Shape); 15] = [
+const KEYS: [(&str, Shape); 16] = [
     ("adapter", Shape::Object),
     ("configuration", Shape::Text),
     ("file", Shape::Text),
@@ -30,6 +30,7 @@ const KEYS: [(&str, Shape); 15] = [
     ("name", Shape::Text),
     ("role", Shape::OneOf(&["drive", "observe"])),
     ("events", Shape::Flag),
+    ("unattended", Shape::Flag),
     ("onLastLeave", Shape::OneOf(&["keep", "terminate", "detach"])),
     ("token", Shape::Text),
 ];

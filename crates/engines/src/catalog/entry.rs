@@ -25,6 +25,15 @@ pub(crate) const SCRIPT: &str = "{{script}}";
 /// The argument in whose place the path of the entry's companion is.
 pub(crate) const COMPANION: &str = "{{companion}}";
 
+/// A command with nothing of ours in it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlainCommand {
+    pub mode: Mode,
+    /// Behind the program; `{{path}}` is the file that was looked for.
+    pub args: Vec<String>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Entry {
@@ -57,6 +66,9 @@ pub struct Entry {
     /// A file of ours, which is `{{companion}}` in the arguments.
     #[serde(default)]
     pub companion: Option<Companion>,
+    /// How a program that is not ours starts it, where that has neither our sockets nor our pipes.
+    #[serde(default)]
+    pub plain: Option<PlainCommand>,
     /// Arguments, or how their paths end, by which an adapter that is given by its command line is known to be this one.
     #[serde(default)]
     pub command_marks: Vec<String>,

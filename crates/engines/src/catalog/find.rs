@@ -114,6 +114,7 @@ impl Entry {
         let args = args.into_iter().map(script).collect();
         Ok(AdapterSpec {
             name: self.name.clone(),
+            kind: Some(self.name.clone()),
             args,
             cwd,
             mode: self.mode,
@@ -126,6 +127,16 @@ impl Entry {
             litter: self.litter.clone(),
             held_litter: self.held_litter.clone(),
         })
+    }
+
+    /// How it is started by a program that is not ours.
+    pub fn plain_spec(&self, found: &Found) -> Result<AdapterSpec, CatalogError> {
+        let Some(plain) = &self.plain else { return self.spec(found, None) };
+        let path = found.path.to_string_lossy();
+        let program = found.program.to_string_lossy().into_owned();
+        let args = plain.args.iter().map(|arg| arg.replace("{{path}}", &path));
+        let args = std::iter::once(program).chain(args).collect();
+        Ok(AdapterSpec { env: self.env.clone(), ..AdapterSpec::plain(&self.name, plain.mode, args) })
     }
 
     /// The path of the companion, or nothing where it cannot be written: the adapter does without.

@@ -154,12 +154,12 @@ pub fn refuse(stream: &UnixStream, error: &str, by: Instant) {
     }
 }
 
-fn remaining(by: Instant) -> io::Result<Duration> {
+pub(crate) fn remaining(by: Instant) -> io::Result<Duration> {
     let left = by.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-fn read_exact(mut stream: &UnixStream, mut buffer: &mut [u8], by: Instant) -> io::Result<()> {
+pub(crate) fn read_exact(mut stream: &UnixStream, mut buffer: &mut [u8], by: Instant) -> io::Result<()> {
     while !buffer.is_empty() {
         stream.set_read_timeout(Some(remaining(by)?))?;
         match stream.read(buffer) {

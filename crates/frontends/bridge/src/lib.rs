@@ -6,6 +6,7 @@
 //! [`Bridge`] is the bridge for programs that embed it; [`run`] is the one of the command line, for a registrar on stdin and
 //! stdout.
 
+pub mod connect;
 mod connection;
 mod control;
 mod environment;

@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use super::{ANSWER, Ending, Next};
+use crate::client::Client;
+use crate::company::Attended;
 use crate::failure::Failure;
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::launch::Start;
@@ -154,7 +156,15 @@ impl Session {
     pub(super) fn may_stop_for_all(&self, id: ClientId) -> bool {
         let Some(client) = self.clients.get(&id) else { return false };
         let started = |starter| starter == id || client.opened_for == Some(starter);
-        client.has_terminated || self.starter.is_some_and(started)
+        client.has_terminated || self.starter.is_some_and(started) || !self.others_are_attended(id)
+    }
+
+    /// Whether a person or an agent drives through another client.
+    fn others_are_attended(&self, id: ClientId) -> bool {
+        let is_attended = |(other, known): (&ClientId, &Client)| {
+            *other != id && known.takes_part() && self.drives(*other) && known.manners.attendance == Attended::Yes
+        };
+        self.clients.iter().any(is_attended)
     }
 
     /// Whether another client that drives sees the child that a client is in the session for. Connections of the same

@@ -53,6 +53,7 @@ mod stepping;
 mod transparency;
 mod trees;
 mod truth;
+mod unattended;
 mod undeclared;
 mod unnamed;
 mod verbs;
