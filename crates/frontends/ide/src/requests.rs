@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
+use axum::body::{Bytes, HttpBody};
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::extract::{DefaultBodyLimit, Extension, Path, State};
+use axum::extract::{DefaultBodyLimit, Extension, FromRequest, Path, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -44,15 +43,8 @@ async fn info(State(served): State<Arc<Served>>) -> Response {
 async fn create(
     State(served): State<Arc<Served>>,
     orchestrator: Orchestrator,
-    body: Result<Bytes, BytesRejection>,
+    Content(body): Content,
 ) -> Result<Response, Refusal> {
-    let body = body.map_err(|rejection| match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            let message = format!("the body is larger than {MAX_BODY} bytes");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "BodyTooLarge", message)
-        }
-        status => Refusal::new(status, "InvalidRequest", rejection.body_text()),
-    })?;
     let request = read(&body, &orchestrator)?;
     if served.ending.is_cancelled() {
         let message = "the IDE ends and starts no more run sessions";
@@ -74,6 +66,30 @@ async fn create(
         served.runs.started(&id, run);
     });
     Ok((StatusCode::CREATED, [(header::LOCATION, location)]).into_response())
+}
+
+/// The body of a request.
+struct Content(Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Content {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+        let too_large = || {
+            let message = format!("the body is larger than {MAX_BODY} bytes");
+            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "BodyTooLarge", message)
+        };
+        // A length that is announced is refused before the body is sent.
+        let announced = request.body().size_hint().lower();
+        if announced > MAX_BODY as u64 {
+            return Err(too_large());
+        }
+        let read = Bytes::from_request(request, state).await;
+        read.map(Content).map_err(|rejection| match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => too_large(),
+            status => Refusal::new(status, "InvalidRequest", rejection.body_text()),
+        })
+    }
 }
 
 /// Reads the body of a request by its version.

@@ -91,7 +91,7 @@ async fn oversized_body_is_refused_before_it_is_sent() {
     };
     for (head, body) in [
         (head(&format!("Content-Length: {}", (1 << 20) + 1)), Vec::new()),
-        (head("Content-Length: 18446744073709551615"), Vec::new()),
+        (head("Content-Length: 1099511627776"), Vec::new()),
         (head("Transfer-Encoding: chunked"), [b"100001\r\n".to_vec(), vec![b' '; (1 << 20) + 1]].concat()),
     ] {
         let mut stream = tls(&server).await;
