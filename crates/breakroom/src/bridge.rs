@@ -1,5 +1,7 @@
 //! `breakroom bridge`: from the command line to the debug bridge.
 
+mod run_session;
+
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use breakroom_frontend_bridge::{Options, read_token, run};
 use breakroom_hub::{TerminalHost, Token};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::cli::this_program;
 
@@ -15,7 +17,10 @@ use crate::cli::this_program;
 const TOKEN: &str = "DEBUG_SESSION_TOKEN";
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct BridgeArgs {
+    #[command(subcommand)]
+    command: Option<BridgeCommand>,
     /// Register a session under this id. May be repeated.
     #[arg(long = "session", value_name = "ID")]
     sessions: Vec<String>,
@@ -30,6 +35,19 @@ pub struct BridgeArgs {
     run_in_terminal: RunInTerminal,
 }
 
+#[derive(Subcommand)]
+enum BridgeCommand {
+    /// Run one service through an IDE, as an orchestrator does, and print what the IDE reports about it as JSON lines.
+    ///
+    /// The IDE is found by DEBUG_SESSION_PORT, DEBUG_SESSION_TOKEN and DEBUG_SESSION_SERVER_CERTIFICATE, which
+    /// `breakroom ide -- COMMAND` sets for COMMAND. FILE says what to run:
+    /// {"launch_configurations": [{"type": "python", "program_path": "/path/to/service.py"}], "args": ["--fast"]}.
+    /// If the IDE knows debug bridges, its debug adapter is started by this command, through a bridge that is open as long as
+    /// the service runs. The exit status is the one of the service, or 1 if it could not be run. Ctrl-C ends the service;
+    /// a second Ctrl-C does not wait for the IDE.
+    Run(run_session::RunSessionArgs),
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum RunInTerminal {
     /// The bridge, which captures the output and ends the program with the session.
@@ -39,6 +57,9 @@ enum RunInTerminal {
 }
 
 pub fn bridge(args: BridgeArgs) -> Result<ExitCode> {
+    if let Some(BridgeCommand::Run(args)) = args.command {
+        return run_session::run_session(args);
+    }
     let from_environment = || {
         std::env::var_os(TOKEN).filter(|token| !token.is_empty()).map(|token| Token::new(token.into_vec()))
     };
