@@ -1,11 +1,12 @@
 //! The bridge of the run: which IDE gets one, and what is left of it.
 
+use std::os::unix::net::UnixStream;
+
 use breakroom_testkit::Strict;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use std::os::unix::net::UnixStream;
 
-use crate::support::bridging::{TOKEN, receive, request, send};
+use crate::support::bridging::{Plain, TOKEN, receive, request, rest, send};
 use crate::support::rig::{LONG, Rig, end, initialize};
 use crate::support::scripted_ide::{Call, PREFIX, ScriptedIde, info};
 
@@ -15,9 +16,13 @@ fn body() -> Value {
 
 /// The IDE's handshake at the bridge that PUT named.
 fn client(rig: &Rig, put: &Call, token: &str) -> (UnixStream, Value) {
+    client_of(&rig.fake(&[]), put, token)
+}
+
+fn client_of(adapter: &Value, put: &Call, token: &str) -> (UnixStream, Value) {
     let stream = UnixStream::connect(put.body["debug_bridge_socket_path"].as_str().unwrap()).unwrap();
     stream.set_read_timeout(Some(LONG)).unwrap();
-    let mut handshake = request(put.body["debug_session_id"].as_str().unwrap(), &rig.fake(&[]));
+    let mut handshake = request(put.body["debug_session_id"].as_str().unwrap(), adapter);
     handshake["token"] = token.into();
     send(&stream, handshake.to_string().as_bytes());
     let answer = receive(&stream).unwrap();
@@ -121,4 +126,79 @@ fn bridge_session_ends_with_a_second_signal_without_the_ide() {
     client.finish();
     assert_eq!(run.finish().0.code(), Some(130));
     rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn bridge_session_whose_end_the_ide_does_not_report_ends_the_run() {
+    let rig = Rig::new();
+    let ide = ScriptedIde::start(|_| {});
+    let run = ide.run(&rig, &body());
+    let put = ide.started();
+    let (stream, _) = client(&rig, &put, TOKEN);
+    let mut client = Strict::unix(stream);
+    initialize(&mut client);
+    end(client);
+    let (status, _, stderr) = run.finish();
+    assert_eq!(status.code(), Some(1));
+    assert!(stderr.contains("the IDE has not reported"), "{stderr}");
+    rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn bridge_session_of_an_ide_that_crashes_ends_with_the_run() {
+    let rig = Rig::new();
+    let mut ide = ScriptedIde::start(|_| {});
+    let run = ide.run(&rig, &body());
+    let put = ide.started();
+    let (stream, _) = client(&rig, &put, TOKEN);
+    let mut client = Plain::new(stream);
+    client.call(1, "initialize");
+    ide.stop();
+    drop(client);
+    assert_eq!(run.finish().0.code(), Some(1));
+    rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn failure_of_the_adapter_is_on_stderr() {
+    let rig = Rig::new();
+    let ide = ScriptedIde::start(|_| {});
+    let run = ide.run(&rig, &body());
+    let put = ide.started();
+    let (stream, _) = client_of(&json!({"args": ["/no/such/adapter"]}), &put, TOKEN);
+    assert!(String::from_utf8_lossy(&rest(&stream)).contains("terminated"));
+    ide.notify(&terminated(None));
+    let (status, _, stderr) = run.finish();
+    assert_eq!(status.code(), Some(1));
+    assert!(stderr.contains("/no/such/adapter"), "{stderr}");
+}
+
+#[test]
+fn output_of_the_run_is_kept_under_its_id() {
+    let rig = Rig::new();
+    let ide = ScriptedIde::start(|_| {});
+    let logs = rig.sandbox.work().join("logs");
+    let run = ide.run_with(&rig, &body(), |command| {
+        command.arg("--logs").arg(&logs);
+    });
+    let put = ide.started();
+    let output =
+        json!({"type": "event", "event": "output", "body": {"category": "stdout", "output": "one\n"}});
+    let steps = [
+        json!({"expect": "threads"}),
+        json!({"send": output}),
+        json!({"respond": "threads", "body": {"threads": []}}),
+    ];
+    let (stream, _) = client_of(&rig.fake(&steps), &put, TOKEN);
+    let mut client = Strict::unix(stream);
+    initialize(&mut client);
+    let launch = client.request("launch", json!({"program": "x"}));
+    client.event("initialized");
+    client.response(launch);
+    client.call("threads", Value::Null);
+    client.output_containing("one");
+    end(client);
+    ide.notify(&terminated(Some(0)));
+    assert!(run.finish().0.success());
+    assert_eq!(std::fs::read_to_string(logs.join("run-1.out")).unwrap(), "one\n");
 }

@@ -135,6 +135,18 @@ fn silent_ide_is_connected_to_again() {
 }
 
 #[test]
+fn ide_that_has_ended_is_not_waited_for_without_end() {
+    let rig = Rig::new();
+    let mut ide = ide();
+    let run = ide.run(&rig, &body());
+    ide.started();
+    ide.stop();
+    let (status, _, stderr) = run.finish();
+    assert_eq!(status.code(), Some(1));
+    assert!(stderr.contains("no IDE can be reached"), "{stderr}");
+}
+
+#[test]
 fn oldest_version_is_not_pinged() {
     let rig = Rig::new();
     let ide = ScriptedIde::start(|script| script.info = info(&["2024-03-03"]));

@@ -154,3 +154,13 @@ fn r3_run_session_that_is_refused_is_shown_with_its_details() {
         fails(ide.run(&rig, &body()), parts);
     }
 }
+
+#[test]
+fn request_that_is_not_answered_in_time_ends_the_run() {
+    let rig = Rig::new();
+    let ide = ScriptedIde::start(|script| script.holds_put = true);
+    let run = ide.run_with(&rig, &body(), |command| {
+        command.env("DCP_IDE_REQUEST_TIMEOUT_SECONDS", "1");
+    });
+    fails(run, &["did not answer PUT /run_session within 1 s"]);
+}

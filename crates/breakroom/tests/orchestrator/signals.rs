@@ -120,3 +120,16 @@ fn delete_that_is_refused_is_reported() {
     let (status, _, stderr) = run.finish();
     assert!(status.success() && stderr.contains("DELETE /run_session/run-1"), "{stderr}");
 }
+
+#[test]
+fn signal_before_the_ide_answers_anything_ends_the_run() {
+    let rig = Rig::new();
+    let ide = ide(|_| {});
+    let silent = std::net::TcpListener::bind("localhost:0").unwrap();
+    let run = ide.run_with(&rig, &body(), |command| {
+        command.env("DEBUG_SESSION_PORT", silent.local_addr().unwrap().port().to_string());
+    });
+    let _connection = silent.accept().unwrap();
+    run.signal(Signal::INT);
+    assert_eq!(run.finish().0.code(), Some(130));
+}

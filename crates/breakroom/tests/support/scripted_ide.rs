@@ -188,7 +188,7 @@ impl ScriptedIde {
 
     pub fn order(&self, order: Order) {
         let socket = self.shared.socket.lock().unwrap();
-        socket.as_ref().expect("a WebSocket is open").send(order).ok().expect("the WebSocket is served");
+        socket.as_ref().expect("a WebSocket is open").send(order).expect("the WebSocket is served");
     }
 
     pub fn release_put(&self) {

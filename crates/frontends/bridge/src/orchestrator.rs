@@ -81,16 +81,16 @@ async fn orchestrate(body: Body, settings: Settings, options: Options) -> Result
     };
     let mut service = Service { endpoint: &endpoint, version, notifications, output: Some(stdout()) };
     let outcome = service.run(body, bridge.as_mut(), &mut signals).await;
-    let stopped = matches!(outcome, Ok(Outcome::Stopped(_)));
+    let is_stopped = matches!(outcome, Ok(Outcome::Stopped(_)));
     let closing = async {
-        match bridge {
-            Some(mut bridge) if stopped => bridge.end().await,
-            Some(bridge) => bridge.close().await,
-            None => {}
+        let mut bridge = bridge?;
+        if is_stopped {
+            bridge.end().await;
         }
+        bridge.close().await
     };
-    tokio::join!(closing, service.notifications.close());
-    outcome
+    let (failure, ()) = tokio::join!(closing, service.notifications.close());
+    Ok(outcome?.with_failure_of_bridge(failure))
 }
 
 /// The WebSocket is open before the first run session is asked for, so that no notification is missed.

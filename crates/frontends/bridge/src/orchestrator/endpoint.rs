@@ -41,6 +41,13 @@ pub enum ConnectError {
     Tls { address: String, source: io::Error },
 }
 
+impl ConnectError {
+    /// Whether nothing listens there.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, ConnectError::Tcp { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused)
+    }
+}
+
 /// A connection, with TLS or without.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}

@@ -23,8 +23,10 @@ use super::requests::{reason, with_version};
 const QUEUE: usize = 1024;
 /// The pauses between two attempts to connect: the first, and the longest.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
-/// How long a lost IDE is waited for.
+/// How long an IDE that does not answer is waited for after a loss.
 const GIVE_UP: Duration = Duration::from_secs(120);
+/// The same if nothing listens at its port: it has ended, or is restarted with the same port.
+const GONE: Duration = Duration::from_secs(10);
 /// How long the IDE may take to close the WebSocket with us.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -115,7 +117,7 @@ async fn connect(
     version: Version,
     patience: Duration,
 ) -> Result<Socket, NotificationsError> {
-    let end = Instant::now() + patience;
+    let start = Instant::now();
     let mut pause = BACK_OFF.0;
     loop {
         let attempt = endpoint.settings.notification_timeout;
@@ -124,13 +126,22 @@ async fn connect(
             Ok(socket) => return Ok(socket),
             Err(error) => error,
         };
-        let is_final =
-            matches!(&error, NotificationsError::Refused { status, .. } if status.is_client_error());
-        if is_final || Instant::now() + pause >= end {
+        if start.elapsed() + pause >= error.patience(patience) {
             return Err(error);
         }
         sleep(pause).await;
         pause = (pause * 2).min(BACK_OFF.1);
+    }
+}
+
+impl NotificationsError {
+    /// How long it makes sense to try again, at most this long.
+    fn patience(&self, most: Duration) -> Duration {
+        match self {
+            NotificationsError::Refused { status, .. } if status.is_client_error() => Duration::ZERO,
+            NotificationsError::Connect(error) if error.is_refused() => most.min(GONE),
+            _ => most,
+        }
     }
 }
 

@@ -61,6 +61,16 @@ fn as_i32(code: i64) -> Option<i32> {
 }
 
 impl Outcome {
+    /// Adds what the bridge knows about a failed session. The IDE may have said the same already.
+    pub fn with_failure_of_bridge(self, failure: Option<String>) -> Outcome {
+        match (self, failure) {
+            (Outcome::Failed(why), Some(failure)) if !why.contains(&failure) => {
+                Outcome::Failed(format!("{why}\n{failure}"))
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
     /// The exit status of a process that ends as the service did, as a shell shows it.
     pub fn status(&self) -> u8 {
         match self {
