@@ -127,6 +127,10 @@ impl Service {
         client.connect(reader, stream);
         let started = self.start(client);
         if started.is_ok() {
+            if !self.launch.reports_process {
+                progress.has_started = true;
+                self.notify.send(Change::ProcessRestarted { pid: None });
+            }
             self.follow(client, progress);
         }
         self.leave(client, progress);
