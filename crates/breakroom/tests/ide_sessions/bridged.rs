@@ -40,9 +40,9 @@ fn r34_r41_r42_editor_debugs_the_service_and_its_output_is_not_sent_as_service_l
     let mut notifications = server.listen();
     let bridge = Bridge::listen();
     let run = server.run(&bridged(&bridge));
-    let session = server.hub_session(&run);
     let mut adapter = bridge.adapter();
     adapter.start();
+    let session = server.hub_session(&run);
     assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(4711) });
     let mut editor = server.editor(&session);
     editor.allow(&["process", "thread"]);
@@ -65,8 +65,8 @@ fn r34_r41_r42_editor_debugs_the_service_and_its_output_is_not_sent_as_service_l
     adapter.rest();
     assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: Some(3) });
     notifications.expect_silence();
-    editor.call("disconnect", json!({}));
-    editor.finish();
+    editor.closed();
+    editor.abandon();
     server.finish();
 }
 
@@ -77,9 +77,9 @@ fn r36_r39_r40_stop_of_the_editor_ends_the_service_and_closes_the_bridges_connec
         let mut notifications = server.listen();
         let bridge = Bridge::listen();
         let run = server.run(&bridged(&bridge));
-        let session = server.hub_session(&run);
         let mut adapter = bridge.adapter();
         adapter.start();
+        let session = server.hub_session(&run);
         assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(4711) });
         let mut editor = server.editor(&session);
         editor.allow(&["process", "terminated", "exited", "output"]);
@@ -122,7 +122,6 @@ fn r38_session_is_listed_under_its_run_and_its_program() {
     let server = Server::start(&[], &[]);
     let bridge = Bridge::listen();
     let run = server.run(&bridged(&bridge));
-    server.hub_session(&run);
     let mut adapter = bridge.adapter();
     adapter.start();
     server.lists(&format!("{run} service.py"));

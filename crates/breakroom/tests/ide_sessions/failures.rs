@@ -26,7 +26,6 @@ fn report(answer: impl FnOnce(UnixStream)) -> String {
     let mut notifications = server.listen();
     let bridge = Bridge::listen();
     let run = server.run(&bridged(&bridge));
-    server.hub_session(&run);
     answer(bridge.accept().0);
     let message = error(&mut notifications, &run, "DebugSessionStartFailed");
     // The user sees it too.
@@ -81,16 +80,18 @@ fn r55_adapter_that_cannot_be_started_is_reported_in_its_own_words() {
 fn r55_editor_hears_why_the_adapter_could_not_be_started() {
     let server = Server::start(&[], &[]);
     let bridge = Bridge::listen();
-    let run = server.run(&bridged(&bridge));
-    let session = server.hub_session(&run);
+    server.run(&bridged(&bridge));
     let mut adapter = bridge.adapter();
-    let mut editor = server.editor(&session);
+    let mut editor = server.rig.sandbox.client(["dap", "--session"]);
     // A client that has sent nothing yet hears of a failed start, too.
     editor.tolerate(&[Rule::InitializeFirst]);
     // The answer depends on the adapter's.
     let asked = editor.request("initialize", json!({"adapterID": "x", "clientName": "the editor"}));
     server.lists("the editor");
-    adapter.event("output", json!({"category": "stderr", "output": "Failed to launch debug adapter: no such file\n"}));
+    adapter.event(
+        "output",
+        json!({"category": "stderr", "output": "Failed to launch debug adapter: no such file\n"}),
+    );
     adapter.event("terminated", json!({}));
     drop(adapter);
     editor.allow(&["output"]);
@@ -108,9 +109,9 @@ fn r56_connection_that_drops_after_a_stop_is_reported_and_the_editor_hears_the_e
     let mut notifications = server.listen();
     let bridge = Bridge::listen();
     let run = server.run(&bridged(&bridge));
-    let session = server.hub_session(&run);
     let mut adapter = bridge.adapter();
     adapter.start();
+    let session = server.hub_session(&run);
     assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(4711) });
     let mut editor = server.editor(&session);
     editor.allow(&["process", "output"]);

@@ -10,9 +10,7 @@ use crate::server::{Server, service};
 
 /// A program that prints on both streams and ends.
 fn prints() -> Vec<Value> {
-    let output = |category: &str, text: &str| {
-        json!({"send": {"type": "event", "event": "output", "body": {"category": category, "output": text}}})
-    };
+    let output = |category: &str, text: &str| json!({"send": {"type": "event", "event": "output", "body": {"category": category, "output": text}}});
     vec![
         json!({"expect": "configurationDone"}),
         json!({"respond": "configurationDone"}),
@@ -55,7 +53,8 @@ fn wait_holds_a_service_until_an_editor_is_configured() {
     editor.call("initialize", json!({"adapterID": "x"}));
     editor.call("attach", json!({}));
     editor.event("initialized");
-    editor.call("setBreakpoints", json!({"source": {"path": "/srv/service.py"}, "breakpoints": [{"line": 1}]}));
+    editor
+        .call("setBreakpoints", json!({"source": {"path": "/srv/service.py"}, "breakpoints": [{"line": 1}]}));
     notifications.expect_silence();
     editor.call("configurationDone", json!({}));
     assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(7) });

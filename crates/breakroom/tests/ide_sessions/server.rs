@@ -83,7 +83,10 @@ impl Server {
     /// The hub's id of a run session, from the line that says how to join it.
     pub fn hub_session(&self, run: &str) -> String {
         let line = self.line();
-        assert!(line.starts_with(&format!("breakroom: {run} service.py: join it with `breakroom attach ")), "{line}");
+        assert!(
+            line.starts_with(&format!("breakroom: {run} service.py: join it with `breakroom attach ")),
+            "{line}"
+        );
         line.trim_end_matches('`').rsplit(' ').next().unwrap().to_owned()
     }
 
