@@ -92,6 +92,7 @@ struct Progress {
     /// What came on stderr, for the case that it says why nothing runs.
     reasons: String,
     has_started: bool,
+    has_ended: bool,
     exit_code: Option<i64>,
 }
 
@@ -187,7 +188,10 @@ impl Service {
     fn follow(&self, client: &mut Client, progress: &mut Progress) {
         loop {
             match client.next_happening() {
-                Happening::Event(event) if event.name == "terminated" => return,
+                Happening::Event(event) if event.name == "terminated" => {
+                    progress.has_ended = true;
+                    return;
+                }
                 Happening::Event(event) => self.on_event(&event, progress),
                 Happening::Leave | Happening::Disconnected { .. } => return,
                 Happening::Interrupt | Happening::Typed(_) | Happening::Answered(_) => {}
@@ -197,8 +201,12 @@ impl Service {
 
     /// Ends the session, and hears it out.
     fn leave(&self, client: &mut Client, progress: &mut Progress) {
+        let arguments = match progress.has_ended {
+            true => json!({}),
+            false => json!({"terminateDebuggee": true}),
+        };
         // If it cannot be sent, the session has ended.
-        let _ = client.send("disconnect", json!({"terminateDebuggee": true}));
+        let _ = client.send("disconnect", arguments);
         loop {
             match client.next_happening() {
                 Happening::Event(event) => self.on_event(&event, progress),
