@@ -141,7 +141,8 @@ mod tests {
     use super::*;
 
     fn node(id: u32, parent: Option<u32>, name: &str, state: &str) -> NodeSummary {
-        NodeSummary { id, parent, name: name.into(), engine: "js-debug".into(), state: state.into() }
+        let (name, engine, state) = (name.into(), "js-debug".into(), state.into());
+        NodeSummary { id, parent, name, engine, state, child_id: None }
     }
 
     #[test]

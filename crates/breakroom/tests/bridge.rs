@@ -8,6 +8,8 @@ mod support {
     pub mod rig;
 }
 
+#[path = "debug_bridge/children.rs"]
+mod children;
 #[path = "debug_bridge/failures.rs"]
 mod failures;
 #[path = "debug_bridge/handshakes.rs"]

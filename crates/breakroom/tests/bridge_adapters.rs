@@ -12,7 +12,7 @@ use std::process::Command;
 use breakroom_testkit::{Strict, adapters};
 use serde_json::{Value, json};
 
-use support::bridging::Bridging;
+use support::bridging::{Bridging, TOKEN};
 use support::rig::{Rig, end};
 
 /// Runs to a breakpoint, evaluates a variable there, and continues to the end.
@@ -180,11 +180,7 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
         let configuration = asked["arguments"]["configuration"].clone();
         assert_eq!(configuration["__dcp_child_session_id"], id, "{asked}");
         assert!(configuration["__pendingTargetId"].is_string(), "{asked}");
-        let (stream, answer) =
-            bridge.handshake(&json!({"token": support::bridging::TOKEN, "session_id": id}));
-        assert_eq!(answer, json!({"success": true}));
-        stream.set_read_timeout(None).unwrap();
-        let mut child = Strict::unix(stream);
+        let mut child = bridge.child(id);
         begin(&mut child, asked["arguments"]["request"].as_str().unwrap(), configuration);
         parent.reply(&asked, true, json!({}));
         child
@@ -199,8 +195,7 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
     let total =
         worker.call("evaluate", json!({"expression": "total", "frameId": frame["id"], "context": "watch"}));
     assert_eq!(total["body"]["result"], "42");
-    let (_, refused) =
-        bridge.handshake(&json!({"token": support::bridging::TOKEN, "session_id": "node:0:0"}));
+    let (_, refused) = bridge.ask_for_child("node:0:0", TOKEN);
     assert_eq!(refused["error"], "session already connected: session node:0:0");
     worker.call("continue", json!({"threadId": thread}));
     // The bridge closes the connection of a child session that has ended.

@@ -134,6 +134,12 @@ pub fn list() -> Result<Vec<Summary>, LinkError> {
     Ok(asked.into_iter().flatten().collect())
 }
 
+/// A session that this version's hub holds, by its id. None if there is none, or no hub.
+pub fn describe(id: &str) -> Result<Option<Summary>, LinkError> {
+    let daemon = Daemon { protocol: PROTOCOL, socket: link::socket_path()? };
+    Ok(daemon.list()?.into_iter().find(|session| session.id.0 == id))
+}
+
 /// Ends sessions and says which. They are gone when this returns, and whoever was in one knows by whom it was ended.
 pub fn end(which: Which, by: &str) -> Result<Vec<Summary>, LinkError> {
     let daemons = Daemon::all()?;

@@ -96,13 +96,14 @@ impl Session {
         let origin = if own { Start::of(command) } else { self.start_of(parent) };
         // An engine may have to be found, and to build its program first.
         let until = (!own).then(|| self.now.after(CONFIGURED));
-        let ordinal = self.nodes.get_mut(&parent).map_or(0, |parent| {
+        let number = self.nodes.get_mut(&parent).map_or(0, |parent| {
             parent.children_announced += 1;
             parent.children_announced - 1
         });
+        let id = self.id_for_child(parent, number);
         let child = Child {
             parent,
-            ordinal,
+            id,
             name,
             kind: configuration.str("type").map(|kind| kind.into_owned()),
             target: target(configuration),

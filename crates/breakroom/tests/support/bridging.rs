@@ -134,6 +134,19 @@ impl Bridging {
         Strict::unix(stream)
     }
 
+    /// Asks for a child session, which needs no adapter configuration, and gives the answer.
+    pub fn ask_for_child(&self, id: &str, token: &str) -> (UnixStream, Value) {
+        self.handshake(&json!({"token": token, "session_id": id}))
+    }
+
+    /// A strict client of a child session, after an accepted handshake.
+    pub fn child(&self, id: &str) -> Strict {
+        let (stream, answer) = self.ask_for_child(id, TOKEN);
+        assert_eq!(answer, json!({"success": true}), "{id}");
+        stream.set_read_timeout(None).expect("a socket takes no timeout");
+        Strict::unix(stream)
+    }
+
     /// A client of a session that checks nothing, after an accepted handshake.
     pub fn plain(&self, session: &str, adapter: &Value) -> Plain {
         let (stream, answer) = self.handshake(&request(session, adapter));

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use breakroom_hub::{
     ChildIds, Context, Entry, FixedAdapter, Follow, Link, LinkError, Newcomer, OutputFiles, PeerAccess,
-    Purpose, SessionOptions, WhenAlone, Which, connect_or_start, end, read_journal,
+    Purpose, SessionOptions, WhenAlone, Which, connect_or_start, describe, end, read_journal,
 };
 use breakroom_wire::header;
 use serde_json::{Value, json};
@@ -130,7 +130,8 @@ fn shake_hands(shared: &Shared, stream: &UnixStream, permit: Permit) -> Option<(
 fn accept(shared: &Shared, request: &Request) -> Result<Accepted, Refusal> {
     let id = SessionId(request.session_id.clone());
     let configuration = request.debug_adapter_config.as_ref();
-    match shared.sessions.connect(&id, &request.token, configuration.is_some())? {
+    let announced_in = announced_in(shared, &id)?;
+    match shared.sessions.connect(&id, &request.token, configuration.is_some(), announced_in.as_deref())? {
         Admission::Child { hub_session } => return Ok(Accepted::Child { hub_session }),
         Admission::Session => {}
     }
@@ -143,6 +144,13 @@ fn accept(shared: &Shared, request: &Request) -> Result<Accepted, Refusal> {
         Ok(Accepted::Session { record, files })
     };
     accepted().inspect_err(|_| shared.sessions.disconnect(&id, Failed::Handshake))
+}
+
+/// The session of the hub that has a child with this id.
+fn announced_in(shared: &Shared, id: &SessionId) -> Result<Option<String>, Refusal> {
+    let Some(hub_session) = shared.sessions.hub_session_of_child(id) else { return Ok(None) };
+    let described = describe(&hub_session).map_err(|error| Refusal::HubFailed(error.to_string()))?;
+    Ok(described.filter(|session| session.may_have_child(&id.0)).map(|_| hub_session))
 }
 
 /// Hands the client of a child session to the hub, and waits until the hub lets go of it.
