@@ -62,7 +62,9 @@ pub fn run(options: Options, first: &[String], token: Option<&Token>) -> Result<
     let mut control = Control { bridge, registrar };
     control.print(&json!({"socket": control.bridge.socket()}));
     if registrar == Registrar::Listening {
-        std::thread::spawn(move || read_lines(&sender));
+        let read =
+            std::thread::Builder::new().name("registrar".to_owned()).spawn(move || read_lines(&sender));
+        read.map_err(|source| io_error("cannot start the thread that reads stdin", source))?;
     }
     control.run(&events);
     Ok(())
@@ -169,7 +171,8 @@ fn watch_signals(sender: Sender<Event>) -> io::Result<()> {
     let guard = runtime.enter();
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     drop(guard);
-    std::thread::spawn(move || {
+    let threads = std::thread::Builder::new().name("signals".to_owned());
+    let watch = move || {
         runtime.block_on(async {
             loop {
                 tokio::select! {
@@ -181,6 +184,6 @@ fn watch_signals(sender: Sender<Event>) -> io::Result<()> {
                 }
             }
         });
-    });
-    Ok(())
+    };
+    threads.spawn(watch).map(drop)
 }
