@@ -26,3 +26,5 @@ mod output;
 mod registrar;
 #[path = "debug_bridge/slow_client.rs"]
 mod slow_client;
+#[path = "debug_bridge/steps.rs"]
+mod steps;

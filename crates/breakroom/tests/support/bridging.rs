@@ -103,6 +103,13 @@ impl Bridging {
         self.lines.recv_timeout(LONG).expect("the bridge writes another line")
     }
 
+    /// The answer to the registrar's last line and the change of state that it caused, which come in any order.
+    pub fn answer_and_change(&self) -> [Value; 2] {
+        let mut lines = [self.line(), self.line()];
+        lines.sort_by_key(|line| line.get("state").is_some());
+        lines
+    }
+
     /// Sends a line as the registrar.
     pub fn say(&mut self, line: &Value) {
         writeln!(self.stdin.as_mut().expect("it is open"), "{line}").expect("the bridge reads");
