@@ -24,6 +24,8 @@ mod messages;
 mod output;
 #[path = "debug_bridge/registrar.rs"]
 mod registrar;
+#[path = "debug_bridge/silent_hub.rs"]
+mod silent_hub;
 #[path = "debug_bridge/slow_client.rs"]
 mod slow_client;
 #[path = "debug_bridge/steps.rs"]

@@ -136,7 +136,7 @@ impl Bridge {
             Ended::NotFound => false,
             Ended::Removed | Ended::WhenRunning => true,
             Ended::InHub(hub_session) => {
-                end_in_hub(hub_session);
+                end_in_hub(&self.shared, id.clone(), hub_session);
                 true
             }
         }
@@ -164,10 +164,14 @@ impl Drop for Bridge {
 }
 
 /// On a thread of its own, because the hub answers when the session is gone.
-fn end_in_hub(hub_session: String) {
-    if let Err((hub_session, error)) = pass_to_thread("end", hub_session, connection::end_session) {
+fn end_in_hub(shared: &Arc<Shared>, id: SessionId, hub_session: String) {
+    let ending = (shared.clone(), id, hub_session);
+    let passed = pass_to_thread("end", ending, |(shared, id, hub_session)| {
+        connection::end_session(&shared, &id, &hub_session);
+    });
+    if let Err(((shared, id, hub_session), error)) = passed {
         tracing::warn!("a session is ended without a thread of its own: {error}");
-        connection::end_session(hub_session);
+        connection::end_session(&shared, &id, &hub_session);
     }
 }
 

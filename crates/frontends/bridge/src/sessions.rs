@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use breakroom_hub::Token;
+use breakroom_hub::{StopReading, Token};
 use serde::Serialize;
 
 /// The id that the registrar gives a session.
@@ -96,7 +96,7 @@ impl Session {
         token: &str,
         announced_in: Option<&str>,
     ) -> Result<Admission, Refusal> {
-        let Phase::Running { hub_session } = &self.phase else { return Err(Refusal::NotFound) };
+        let Phase::Running { hub_session, .. } = &self.phase else { return Err(Refusal::NotFound) };
         if announced_in != Some(hub_session) {
             return Err(Refusal::NotFound);
         }
@@ -122,15 +122,30 @@ enum Phase {
     Created,
     /// A handshake was accepted, and the hub has no session for it yet.
     Connecting,
-    /// The hub holds the session under this id.
-    Running { hub_session: String },
+    /// The hub holds the session under this id. `stop` ends the wait for its end.
+    Running { hub_session: String, stop: Option<StopReading> },
 }
 
 /// Whether the registrar has ended a session that had a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum EndRequest {
     No,
     Yes,
+    /// The hub did not end it, for this reason.
+    Failed(String),
+}
+
+impl EndRequest {
+    /// The last change of a session that the registrar has ended.
+    fn change(&self, id: &SessionId) -> Option<StateChange> {
+        match self {
+            EndRequest::No => None,
+            EndRequest::Yes => Some(StateChange::new(id, State::Terminated)),
+            EndRequest::Failed(error) => {
+                Some(StateChange { error: Some(error.clone()), ..StateChange::new(id, State::Error) })
+            }
+        }
+    }
 }
 
 /// What is left to do when the registrar ends a session.
@@ -188,7 +203,7 @@ impl Sessions {
     pub fn hub_session_of_child(&self, id: &SessionId) -> Option<String> {
         let sessions = self.lock();
         match &sessions.get(&root_of(&sessions, id)?)?.phase {
-            Phase::Running { hub_session } => Some(hub_session.clone()),
+            Phase::Running { hub_session, .. } => Some(hub_session.clone()),
             Phase::Created | Phase::Connecting => None,
         }
     }
@@ -234,9 +249,9 @@ impl Sessions {
     pub fn disconnect(&self, id: &SessionId, failed: Failed) {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return };
-        if session.end == EndRequest::Yes {
+        if let Some(change) = session.end.change(id) {
             sessions.remove(id);
-            return (self.on_change)(StateChange::new(id, State::Terminated));
+            return (self.on_change)(change);
         }
         session.phase = Phase::Created;
         if let Failed::Start(error) = failed {
@@ -245,10 +260,10 @@ impl Sessions {
     }
 
     /// The hub has the session. False if it is to be ended at once.
-    pub fn run(&self, id: &SessionId, hub_session: String) -> bool {
+    pub fn run(&self, id: &SessionId, hub_session: String, stop: Option<StopReading>) -> bool {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return false };
-        session.phase = Phase::Running { hub_session };
+        session.phase = Phase::Running { hub_session, stop };
         (self.on_change)(StateChange::new(id, State::Connected));
         session.end == EndRequest::No
     }
@@ -256,8 +271,23 @@ impl Sessions {
     /// Removes a session that has come to its end.
     pub fn remove(&self, end: StateChange) {
         let mut sessions = self.lock();
-        sessions.remove(&end.session);
-        (self.on_change)(end);
+        let failed = sessions.remove(&end.session).and_then(|session| match session.end {
+            EndRequest::Failed(_) => session.end.change(&end.session),
+            EndRequest::No | EndRequest::Yes => None,
+        });
+        (self.on_change)(failed.unwrap_or(end));
+    }
+
+    /// The hub did not end a session that the registrar has ended, so its end is not waited for any longer.
+    pub fn give_up(&self, id: &SessionId, ended: &str, error: String) {
+        let mut sessions = self.lock();
+        let Some(session) = sessions.get_mut(id) else { return };
+        if let Phase::Running { hub_session, stop } = &session.phase
+            && hub_session == ended
+        {
+            session.end = EndRequest::Failed(error);
+            stop.iter().for_each(StopReading::stop);
+        }
     }
 
     /// The registrar ends a session.
@@ -272,7 +302,7 @@ impl Sessions {
                 Ended::Removed
             }
             Phase::Connecting => Ended::WhenRunning,
-            Phase::Running { hub_session } => Ended::InHub(hub_session.clone()),
+            Phase::Running { hub_session, .. } => Ended::InHub(hub_session.clone()),
         }
     }
 
@@ -335,7 +365,7 @@ mod tests {
         sessions.disconnect(&id("s"), Failed::Handshake);
         assert!(!sessions.any_live());
         sessions.connect(&id("s"), "token", true, None).unwrap();
-        assert!(sessions.run(&id("s"), "hub1".to_owned()));
+        assert!(sessions.run(&id("s"), "hub1".to_owned(), None));
         sessions.disconnect(&id("s"), Failed::Start("why".to_owned()));
         sessions.connect(&id("s"), "token", true, None).unwrap();
         let wanted = [
@@ -355,7 +385,7 @@ mod tests {
         assert!(sessions.register(id("s"), Token::new(*b"token")));
         sessions.connect(&id("s"), "token", true, None).unwrap();
         assert_eq!(sessions.end(&id("s")), Ended::WhenRunning);
-        assert!(!sessions.run(&id("s"), "hub1".to_owned()));
+        assert!(!sessions.run(&id("s"), "hub1".to_owned(), None));
         assert_eq!(sessions.end(&id("s")), Ended::InHub("hub1".to_owned()));
         sessions.remove(StateChange::new(&id("s"), State::Terminated));
         assert_eq!(sessions.connect(&id("s"), "token", true, None), Err(Refusal::NotFound));
@@ -367,7 +397,7 @@ mod tests {
             let (sessions, reported) = reporting();
             sessions.connect(&id("s"), "token", true, None).unwrap();
             if is_running {
-                sessions.run(&id("s"), "hub1".to_owned());
+                sessions.run(&id("s"), "hub1".to_owned(), None);
             }
             sessions.end(&id("s"));
             sessions.disconnect(&id("s"), Failed::Start("it was ended".to_owned()));
@@ -375,6 +405,20 @@ mod tests {
             assert_eq!(last.as_deref(), Some(r#"{"session":"s","state":"terminated"}"#));
             assert_eq!(sessions.end(&id("s")), Ended::NotFound);
         }
+    }
+
+    #[test]
+    fn session_that_the_hub_does_not_end_is_given_up_with_the_reason() {
+        let (sessions, reported) = reporting();
+        sessions.connect(&id("s"), "token", true, None).unwrap();
+        sessions.run(&id("s"), "hub2".to_owned(), None);
+        sessions.end(&id("s"));
+        sessions.give_up(&id("s"), "hub1", "about an older session".to_owned());
+        sessions.give_up(&id("s"), "hub2", "the hub is stopped".to_owned());
+        sessions.remove(StateChange::new(&id("s"), State::Terminated));
+        let last = reported.lock().unwrap().last().cloned();
+        assert_eq!(last.as_deref(), Some(r#"{"session":"s","state":"error","error":"the hub is stopped"}"#));
+        assert!(!sessions.any_live());
     }
 
     #[test]
@@ -387,7 +431,7 @@ mod tests {
         assert_eq!(sessions.hub_session_of_child(&id("s:0")), None, "the hub has no session yet");
         assert_eq!(child("s:0", "token", None), not_found());
         sessions.connect(&id("s"), "token", true, None).unwrap();
-        sessions.run(&id("s"), "hub1".to_owned());
+        sessions.run(&id("s"), "hub1".to_owned(), None);
         for name in ["s:", "s:x", "s:0:", "t:0", "s"] {
             assert_eq!(sessions.hub_session_of_child(&id(name)), None, "{name}");
         }
