@@ -35,7 +35,7 @@ pub use breakroom_session::Token;
 /// What happened in a session, and who took part.
 pub use breakroom_session::{ChildIds, Entry, Role, TerminalHost, WhenAlone};
 pub use daemon::{Daemon, DaemonError, IdleExit};
-pub use daemons::{describe, end, list, locate};
+pub use daemons::{Ending, describe, end, list, locate};
 pub use driver::{Newcomer, OutputFiles};
 pub use hello::{FixedAdapter, PeerAccess, Purpose, SessionOptions, Which};
 pub use journal::{Follow, Note, Page, Reading, StopReading, read_journal};

@@ -32,7 +32,8 @@ fn r67_sessions_are_registered_and_ended_at_run_time() {
     initialize(&mut client);
     assert_eq!(bridge.line()["state"], "connected");
     bridge.say(&json!({"end": "late"}));
-    client.event("output");
+    let output = client.event("output")["body"]["output"].clone();
+    assert!(output.as_str().unwrap().contains("ended by the orchestrator (breakroom bridge)"), "{output}");
     client.event("terminated");
     client.closed();
     client.finish();

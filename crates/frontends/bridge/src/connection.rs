@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use breakroom_hub::{
-    ChildIds, Context, Entry, FixedAdapter, Follow, IfSilent, Link, LinkError, Newcomer, OutputFiles,
+    ChildIds, Context, Ending, Entry, FixedAdapter, Follow, IfSilent, Link, LinkError, Newcomer, OutputFiles,
     PeerAccess, Purpose, Reading, SessionOptions, WhenAlone, Which, connect_or_start, describe, end,
     read_journal,
 };
@@ -291,7 +291,11 @@ fn tell_of_failure(mut stream: &UnixStream, error: &str) {
 
 /// Ends a session of the hub. If the hub does not do it, the bridge stops waiting for the session.
 pub fn end_session(shared: &Shared, id: &SessionId, hub_session: &str) {
-    let Err(error) = end(Which::One(hub_session.to_owned()), "breakroom bridge") else { return };
+    let ending = Ending {
+        by: "breakroom bridge".to_owned(),
+        reason: Some("the session was ended by the orchestrator (breakroom bridge)".to_owned()),
+    };
+    let Err(error) = end(Which::One(hub_session.to_owned()), &ending) else { return };
     // A session that has ended by itself in the meantime is reported when its event log is read to the end.
     if !matches!(describe(hub_session), Ok(None)) {
         shared.sessions.give_up(id, hub_session, format!("the session could not be ended: {error}"));
