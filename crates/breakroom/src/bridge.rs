@@ -1,22 +1,21 @@
 //! `breakroom bridge`: from the command line to the debug bridge, and to a session behind one.
 
+mod connect;
+mod run_session;
+
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
-use breakroom_frontend_bridge::connect::{Target, connect, relay};
+use anyhow::Result;
 use breakroom_frontend_bridge::{Options, read_token, run};
 use breakroom_hub::{TerminalHost, Token};
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use serde_json::{Value, json};
 
 use crate::cli::this_program;
 
 /// The variable that holds the token if no file does.
 const TOKEN: &str = "DEBUG_SESSION_TOKEN";
-/// The variable that holds the adapter's configuration for `connect` if the command line does not name an adapter.
-const ADAPTER_CONFIG: &str = "DEBUG_ADAPTER_CONFIG";
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -42,30 +41,16 @@ enum BridgeCommand {
     /// Be the debug adapter of a session that is reached through a debug bridge, on stdin and stdout.
     ///
     /// The bridge starts ADAPTER. DEBUG_SESSION_TOKEN holds the token of the session.
-    Connect(ConnectArgs),
-}
-
-#[derive(Args)]
-struct ConnectArgs {
-    /// The socket of the bridge.
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    socket: PathBuf,
-    /// The id of the session.
-    #[arg(long, value_name = "ID")]
-    session: String,
-    /// The id of the run that the session debugs.
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    /// The id of a child session, from `__dcp_child_session_id`. Its adapter is that of its parent.
-    #[arg(long, value_name = "ID")]
-    child: Option<String>,
-    /// How the bridge connects to the adapter: stdio, tcp-callback or tcp-connect.
-    #[arg(long, default_value = "stdio")]
-    mode: String,
-    /// The command of the adapter, with {{port}} for the port. Without it, DEBUG_ADAPTER_CONFIG holds the configuration of the
-    /// adapter as JSON.
-    #[arg(last = true, value_name = "ADAPTER")]
-    adapter: Vec<String>,
+    Connect(connect::ConnectArgs),
+    /// Run one service through an IDE, as an orchestrator does, and print what the IDE reports about it as JSON lines.
+    ///
+    /// The IDE is found by DEBUG_SESSION_PORT, DEBUG_SESSION_TOKEN and DEBUG_SESSION_SERVER_CERTIFICATE, which
+    /// `breakroom ide -- COMMAND` sets for COMMAND. FILE says what to run:
+    /// {"launch_configurations": [{"type": "python", "program_path": "/path/to/service.py"}], "args": ["--fast"]}.
+    /// If the IDE knows debug bridges, its debug adapter is started by this command, through a bridge that is open as long as
+    /// the service runs. The exit status is the one of the service, or 1 if it could not be run. Ctrl-C ends the service;
+    /// a second Ctrl-C does not wait for the IDE.
+    Run(run_session::RunSessionArgs),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -77,8 +62,10 @@ enum RunInTerminal {
 }
 
 pub fn bridge(args: BridgeArgs) -> Result<ExitCode> {
-    if let Some(BridgeCommand::Connect(args)) = args.command {
-        return connect_to_session(args);
+    match args.command {
+        Some(BridgeCommand::Connect(args)) => return connect::connect_to_session(args),
+        Some(BridgeCommand::Run(args)) => return run_session::run_session(args),
+        None => {}
     }
     let from_environment = || {
         std::env::var_os(TOKEN).filter(|token| !token.is_empty()).map(|token| Token::new(token.into_vec()))
@@ -94,30 +81,4 @@ pub fn bridge(args: BridgeArgs) -> Result<ExitCode> {
     let options = Options { logs: args.logs, terminal_host, executable: this_program()? };
     run(options, &args.sessions, token.as_ref())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn connect_to_session(args: ConnectArgs) -> Result<ExitCode> {
-    let token =
-        std::env::var(TOKEN).with_context(|| format!("{TOKEN} must hold the token of the session"))?;
-    let child = args.child.filter(|id| !id.is_empty());
-    let adapter = match &child {
-        Some(_) => None,
-        None => Some(adapter_config(args.mode, args.adapter)?),
-    };
-    let session = child.unwrap_or(args.session);
-    let target = Target { socket: args.socket, token, session, run: args.run, adapter };
-    relay(connect(&target)?).context("the connection to the debug bridge broke")?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn adapter_config(mode: String, args: Vec<String>) -> Result<Value> {
-    if !args.is_empty() {
-        return Ok(json!({"args": args, "mode": mode}));
-    }
-    match std::env::var(ADAPTER_CONFIG) {
-        Ok(text) => {
-            serde_json::from_str(&text).with_context(|| format!("{ADAPTER_CONFIG} is not valid JSON"))
-        }
-        Err(_) => bail!("name the debug adapter behind `--`, or set {ADAPTER_CONFIG}"),
-    }
 }

@@ -8,9 +8,12 @@ use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use breakroom_frontend_ide::{CommandError, Environment, Ide, Runner, Token, run_command, signalled};
+use breakroom_frontend_ide::{
+    CommandError, Environment, HubRunner, Ide, Options, Runner, StartWhen, Token, run_command, signalled,
+};
 use clap::{Args, ValueHint};
 
+use crate::cli::this_program;
 use crate::printing::print;
 
 /// The exit statuses with which a shell reports a command that it cannot run.
@@ -37,7 +40,7 @@ pub fn ide(args: IdeArgs) -> Result<ExitCode> {
     // Everything that has no thread of its own runs on this one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime")?;
     let token = Token::random().context("cannot make a token")?;
-    let runner = runner(&args, &token);
+    let runner = runner(&args, &token)?;
     let ended = runtime.block_on(serve(args, token, runner));
     // A thread that still runs ends with the process.
     runtime.shutdown_background();
@@ -85,36 +88,13 @@ fn not_run(error: &CommandError) -> ExitCode {
     ExitCode::from(if is_missing { NOT_FOUND } else { NOT_EXECUTABLE })
 }
 
-fn runner(_args: &IdeArgs, _token: &Token) -> Arc<dyn Runner> {
-    Arc::new(Nothing)
-}
-
-/// Serves no type of launch configurations.
-struct Nothing;
-
-impl Runner for Nothing {
-    fn types(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn plan(
-        &self,
-        request: breakroom_ide_protocol::RunSession,
-    ) -> Result<breakroom_frontend_ide::Plan, breakroom_ide_protocol::ErrorBody> {
-        let kind = request.configuration().map(|configuration| configuration.kind().to_owned());
-        Err(breakroom_frontend_ide::unsupported_type(&kind.unwrap_or_default(), &[]))
-    }
-
-    fn start(
-        &self,
-        _: breakroom_frontend_ide::RunId,
-        _: breakroom_frontend_ide::Plan,
-        _: breakroom_frontend_ide::Notify,
-    ) -> Box<dyn breakroom_frontend_ide::Run> {
-        struct Never;
-        impl breakroom_frontend_ide::Run for Never {
-            fn stop(&self) {}
-        }
-        Box::new(Never)
-    }
+fn runner(args: &IdeArgs, token: &Token) -> Result<Arc<dyn Runner>> {
+    let start = if args.wait { StartWhen::Configured } else { StartWhen::AtOnce };
+    let announce = |text: &str| eprintln!("breakroom: {}", breakroom_wire::visible_lines(text));
+    Ok(Arc::new(HubRunner::new(Options {
+        executable: this_program()?,
+        token: token.text().to_owned(),
+        start,
+        announce: Box::new(announce),
+    })))
 }

@@ -23,8 +23,7 @@ pub use breakroom_ports as ports;
 pub use catalog::Catalog;
 pub use catalog::entry::{
     ArgsWhen, Candidate, DefaultsWhen, Entry, InputSource, LaunchWhen, Module, Origin, PlainCommand,
-    ProcessByPort,
-    Promises, VersionQuery,
+    ProcessByPort, Promises, VersionQuery,
 };
 pub use catalog::find::Found;
 pub use catalog::fix::Fix;

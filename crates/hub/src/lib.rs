@@ -27,15 +27,15 @@ mod supervise;
 mod watched;
 mod worker;
 
-/// Where a launcher stands: its folder, environment and umask; and one variable of an environment.
-pub use breakroom_engines::{Context, EnvVar};
+pub use adapter_command::{AdapterCommand, adapter_command};
 /// The user's private folder for sockets.
 pub use breakroom_engines::folders::{FolderError, runtime_dir};
+/// Where a launcher stands: its folder, environment and umask; and one variable of an environment.
+pub use breakroom_engines::{Context, EnvVar};
 /// A secret that is compared in constant time and never printed.
 pub use breakroom_session::Token;
 /// What happened in a session, and who took part.
 pub use breakroom_session::{ChildIds, Entry, Role, TerminalHost, WhenAlone};
-pub use adapter_command::{AdapterCommand, adapter_command};
 pub use daemon::{Daemon, DaemonError, IdleExit};
 pub use daemons::{end, list, locate};
 pub use driver::{Newcomer, OutputFiles};

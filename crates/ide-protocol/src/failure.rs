@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The body of every answer that is no success.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,12 +12,21 @@ pub struct ErrorBody {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorDetail {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub code: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub message: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<ErrorDetail>,
+}
+
+/// Some IDEs write `null` for a member that others leave out.
+pub(crate) fn null_as_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Default + Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
 impl ErrorBody {
@@ -50,6 +59,13 @@ impl fmt::Display for ErrorDetail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn member_that_is_null_counts_as_absent() {
+        let text = r#"{"error": {"code": "A", "message": null, "details": null}}"#;
+        let body: ErrorBody = serde_json::from_str(text).unwrap();
+        assert_eq!(body, ErrorBody::new("A", ""));
+    }
 
     #[test]
     fn details_are_indented_below_what_they_belong_to() {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ErrorDetail;
+use crate::failure::null_as_default;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notification {
@@ -35,7 +36,7 @@ pub enum Change {
         /// Required for errors.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, deserialize_with = "null_as_default", skip_serializing_if = "Vec::is_empty")]
         details: Vec<ErrorDetail>,
     },
     /// One that a later version knows.
@@ -128,6 +129,12 @@ mod tests {
     fn type_that_a_later_version_knows_is_unknown_and_no_error() {
         let text = r#"{"notification_type": "sessionMoved", "session_id": "run-1", "to": {}}"#;
         assert_eq!(Notification::parse(text).unwrap().change, Change::Unknown);
+    }
+
+    #[test]
+    fn details_that_are_null_count_as_absent() {
+        let text = r#"{"notification_type": "sessionMessage", "session_id": "run-1", "level": "error", "message": "why", "code": "Failed", "details": null}"#;
+        assert_eq!(Notification::parse(text).unwrap().change, Change::error("Failed", "why"));
     }
 
     #[test]

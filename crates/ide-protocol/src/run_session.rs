@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::failure::null_as_default;
+
 /// Members that are not known here are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -27,12 +29,8 @@ pub struct LaunchConfiguration(pub Map<String, Value>);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvVar {
     pub name: String,
-    #[serde(default, deserialize_with = "text_or_null")]
+    #[serde(default, deserialize_with = "null_as_default")]
     pub value: String,
-}
-
-fn text_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(Option::<String>::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// Whether a service is debugged.

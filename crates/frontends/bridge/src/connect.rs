@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use breakroom_wire::header;
 use serde::Deserialize;
@@ -159,6 +159,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
     use std::sync::mpsc::channel;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 

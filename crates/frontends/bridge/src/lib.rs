@@ -4,7 +4,7 @@
 //! bridged session is an ordinary session that editors, agents and terminals can join. The bridge speaks no DAP.
 //!
 //! [`Bridge`] is the bridge for programs that embed it; [`run`] is the one of the command line, for a registrar on stdin and
-//! stdout.
+//! stdout. [`orchestrator`] is an orchestrator that runs one service through an IDE, with a bridge of its own.
 
 pub mod connect;
 mod connection;
@@ -12,6 +12,8 @@ mod control;
 mod environment;
 pub mod handshake;
 mod logs;
+pub mod orchestrator;
+mod random;
 mod sessions;
 mod socket;
 mod timeout;

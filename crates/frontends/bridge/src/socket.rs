@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::net::{Shutdown, sockopt};
 
+use crate::random;
+
 /// The kernel's limit for the path of a unix socket, without the final NUL.
 const LONGEST_PATH: usize = 107;
 const NAME_LENGTH: usize = 8;
@@ -26,7 +28,7 @@ impl PrivateSocket {
     /// Binds a socket with a random name in a folder that was checked to be private.
     pub fn bind(folder: &Path) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
-            let path = folder.join(random_name()?);
+            let path = folder.join(format!("bridge-{}", random::letters(NAME_LENGTH)?));
             if path.as_os_str().len() > LONGEST_PATH {
                 let text = format!(
                     "the path of a socket in {} would be longer than {LONGEST_PATH} bytes; set XDG_RUNTIME_DIR to a shorter folder",
@@ -67,13 +69,6 @@ pub fn check_peer(stream: &UnixStream) -> io::Result<()> {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "the peer is another user"))
-}
-
-fn random_name() -> io::Result<String> {
-    let mut bytes = [0; NAME_LENGTH];
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    let letters = bytes.iter().map(|byte| char::from(b'a' + byte % 26));
-    Ok(format!("bridge-{}", letters.collect::<String>()))
 }
 
 #[cfg(test)]

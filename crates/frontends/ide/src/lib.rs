@@ -20,6 +20,6 @@ mod websocket;
 pub use certificate::CertificateError;
 pub use command::{CommandError, run_command, signalled};
 pub use environment::Environment;
-pub use run::{Notify, Plan, Run, RunId, Runner, unsupported_type};
+pub use run::{HubRunner, Notify, Options, Plan, Run, RunId, Runner, StartWhen, unsupported_type};
 pub use server::{Ide, IdeError};
 pub use token::Token;

@@ -62,7 +62,7 @@ async fn create(
     served.runs.insert(id.clone());
     // There is one thread, and this answer is written before it runs another task.
     tokio::spawn(async move {
-        let run = served.runner.start(id.clone(), plan, notify);
+        let run = plan.start(id.clone(), notify);
         served.runs.started(&id, run);
     });
     Ok((StatusCode::CREATED, [(header::LOCATION, location)]).into_response())

@@ -1,6 +1,12 @@
 //! What the server needs of the code that runs and debugs services, and what that code needs of the server.
 //!
-//! The server knows nothing of the hub. It hands each request to a [`Runner`], which reports through [`Notify`].
+//! The server knows nothing of the hub. It hands each request to a [`Runner`], which reports through [`Notify`]. The modules
+//! below run services in sessions of the hub.
+
+mod configurations;
+mod lines;
+mod runner;
+mod service;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -10,26 +16,26 @@ use breakroom_ide_protocol::{Change, ErrorBody, RunSession};
 use crate::notifications::Instance;
 use crate::runs::Runs;
 
+pub use runner::{HubRunner, Options, StartWhen};
+
 /// What runs are made with.
 pub trait Runner: Send + Sync + 'static {
     /// The types of launch configurations that can be served on this machine.
     fn types(&self) -> Vec<String>;
     /// Reads a request. The error is the answer 400.
-    fn plan(&self, request: RunSession) -> Result<Plan, ErrorBody>;
-    /// Runs what was planned, after the answer was sent; returns at once.
-    fn start(&self, id: RunId, plan: Plan, notify: Notify) -> Box<dyn Run>;
+    fn plan(&self, request: RunSession) -> Result<Box<dyn Plan>, ErrorBody>;
+}
+
+/// What is to be run.
+pub trait Plan: Send {
+    /// Runs it, after the answer was sent; returns at once.
+    fn start(self: Box<Self>, id: RunId, notify: Notify) -> Box<dyn Run>;
 }
 
 /// A run session. Its drop must not wait, because the thread that sends `sessionTerminated` drops it.
 pub trait Run: Send {
     /// Ends it; `sessionTerminated` follows through [`Notify`].
     fn stop(&self);
-}
-
-/// What is to be run.
-#[derive(Debug)]
-pub struct Plan {
-    pub request: RunSession,
 }
 
 /// The id of a run session, which the orchestrator takes from the path of its `Location`.

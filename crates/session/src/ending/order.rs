@@ -162,7 +162,10 @@ impl Session {
     /// Whether a person or an agent drives through another client.
     fn others_are_attended(&self, id: ClientId) -> bool {
         let is_attended = |(other, known): (&ClientId, &Client)| {
-            *other != id && known.takes_part() && self.drives(*other) && known.manners.attendance == Attended::Yes
+            *other != id
+                && known.takes_part()
+                && self.drives(*other)
+                && known.manners.attendance == Attended::Yes
         };
         self.clients.iter().any(is_attended)
     }

@@ -98,17 +98,24 @@ impl Runner for Script {
         self.types.clone()
     }
 
-    fn plan(&self, request: RunSession) -> Result<Plan, ErrorBody> {
+    fn plan(&self, request: RunSession) -> Result<Box<dyn Plan>, ErrorBody> {
         let kind = request.configuration().unwrap().kind();
         match self.types.iter().any(|served| served == kind) {
-            true => Ok(Plan { request }),
+            true => Ok(Box::new(ScriptedPlan { request, starts: self.starts.clone() })),
             false => Err(unsupported_type(kind, &self.types)),
         }
     }
+}
 
-    fn start(&self, id: RunId, plan: Plan, notify: Notify) -> Box<dyn Run> {
+struct ScriptedPlan {
+    request: RunSession,
+    starts: UnboundedSender<Started>,
+}
+
+impl Plan for ScriptedPlan {
+    fn start(self: Box<Self>, id: RunId, notify: Notify) -> Box<dyn Run> {
         let (stopped, stops) = unbounded_channel();
-        let started = Started { id, request: plan.request, notify: notify.clone(), stops };
+        let started = Started { id, request: self.request, notify: notify.clone(), stops };
         // The test may be over.
         let _ = self.starts.send(started);
         Box::new(Scripted { stopped, notify })
