@@ -50,22 +50,28 @@ pub fn ide(args: IdeArgs) -> Result<ExitCode> {
 async fn serve(args: IdeArgs, token: Token, runner: Arc<dyn Runner>) -> Result<ExitCode> {
     let ide = Ide::listen(token, runner).await?;
     let environment = ide.environment().clone();
-    if let Some(file) = &args.env_file {
-        let what = || format!("cannot write the variables to {}", file.display());
-        environment.write_to(file).with_context(what)?;
+    if !args.command.is_empty() {
+        write_to_file(&args, &environment)?;
+        return match ide.serve(run_command(&args.command, &environment)).await {
+            Ok(status) => Ok(exit_code(status)),
+            Err(error @ CommandError::Run { .. }) => Ok(not_run(&error)),
+            Err(error) => Err(error.into()),
+        };
     }
-    if args.command.is_empty() {
-        if args.env_file.is_none() {
-            print_exports(&environment)?;
-        }
-        ide.serve(signalled()).await.context("cannot install signal handlers")?;
-        return Ok(ExitCode::SUCCESS);
+    // Whoever reads the variables may end this at once.
+    let ended = signalled().context("cannot install signal handlers")?;
+    write_to_file(&args, &environment)?;
+    if args.env_file.is_none() {
+        print_exports(&environment)?;
     }
-    match ide.serve(run_command(&args.command, &environment)).await {
-        Ok(status) => Ok(exit_code(status)),
-        Err(error @ CommandError::Run { .. }) => Ok(not_run(&error)),
-        Err(error) => Err(error.into()),
-    }
+    ide.serve(ended).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_to_file(args: &IdeArgs, environment: &Environment) -> Result<()> {
+    let Some(file) = &args.env_file else { return Ok(()) };
+    let what = || format!("cannot write the variables to {}", file.display());
+    environment.write_to(file).with_context(what)
 }
 
 /// Prints the variables, and then lets go of stdout, so that `eval "$(breakroom ide &)"` does not wait for the end.

@@ -56,9 +56,10 @@ pub async fn run_command(
     }
 }
 
-/// Waits for a signal that ends this process.
-pub async fn signalled() -> io::Result<Signal> {
-    Ok(Signals::new()?.next().await)
+/// The first signal from now on by which a user or another program ends this one.
+pub fn signalled() -> io::Result<impl Future<Output = Signal>> {
+    let mut signals = Signals::new()?;
+    Ok(async move { signals.next().await })
 }
 
 fn wait(mut child: Child) -> oneshot::Receiver<io::Result<ExitStatus>> {
