@@ -28,6 +28,7 @@ use crate::paths::Paths;
 use crate::reverse::NOT_FOR_ATTACHED;
 use crate::session::Session;
 use crate::tree::{Child, Host, Stage, Standing};
+use crate::unseen::COMES;
 
 /// A program that starts itself again and again must not take all there is. A launch may say another number.
 pub(crate) const MOST_NODES: usize = 64;
@@ -114,6 +115,7 @@ impl Session {
             request: start(command, configuration),
             stage: Stage::Coming { until, announced: seq },
             expected: None,
+            awaits_client: false,
             again: None,
         };
         let node = self.new_child(child, paths);
@@ -152,10 +154,36 @@ impl Session {
             self.admit_to_breakpoints(id);
         }
         self.prepare_childs_entry(id);
-        if let Some(node) = self.nodes.get_mut(&id).filter(|node| node.capabilities.configuration_done) {
+        self.offer(id);
+        self.configure_child(id);
+    }
+
+    /// Ends the configuration of a child, unless a front end has a client of its own for each child. Then that client, which
+    /// was asked to come, ends it: it may have breakpoints for this child only.
+    fn configure_child(&mut self, id: NodeId) {
+        let has_clients = self.setup.child_ids.is_some();
+        let until = self.now.after(COMES + CONFIGURED);
+        let Some(node) = self.nodes.get_mut(&id).filter(|node| node.capabilities.configuration_done) else {
+            return;
+        };
+        match node.lineage.child_mut().filter(|child| has_clients && child.expected.is_some()) {
+            Some(child) => {
+                child.awaits_client = true;
+                if let Stage::Coming { until: until_now, .. } = &mut child.stage {
+                    *until_now = until_now.map(|_| until);
+                }
+            }
+            None => node.end_configuration(Purpose::ConfigureChild),
+        }
+    }
+
+    /// The client that a child waited for is configured, or does not come.
+    pub(crate) fn stop_awaiting_client(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let awaits = node.lineage.child_mut().is_some_and(|child| std::mem::take(&mut child.awaits_client));
+        if awaits {
             node.end_configuration(Purpose::ConfigureChild);
         }
-        self.offer(id);
     }
 
     /// The child answered its `launch` or `attach`, which it may do before or after it is configured.

@@ -16,7 +16,7 @@ use crate::node::Phase;
 use crate::session::Session;
 
 impl Session {
-    fn has_given_adapter(&self) -> bool {
+    pub(crate) fn has_given_adapter(&self) -> bool {
         matches!(self.setup.engine, Some(EngineChoice::Record(_)))
     }
 

@@ -385,9 +385,10 @@ impl Session {
         message: Message,
     ) -> Result<(), Failure> {
         if self.is_at_child(client) {
-            // The hub has configured it.
+            // The hub has configured it, or does so now.
             self.answer(client, seq, "configurationDone", None);
             self.advance(client, Step::Configured);
+            self.home(client).into_iter().for_each(|child| self.stop_awaiting_client(child));
             return Ok(());
         }
         let there = self.engine_is_there("configurationDone");

@@ -39,7 +39,11 @@ impl Session {
         self.effect(Effect::StartEngine { node, choice, arguments });
     }
 
-    pub(crate) fn on_node_up(&mut self, id: NodeId, facts: EngineFacts) {
+    pub(crate) fn on_node_up(&mut self, id: NodeId, mut facts: EngineFacts) {
+        if self.has_given_adapter() && self.nodes.get(&id).is_some_and(Node::is_child) {
+            // It was announced to be debugged, whatever an adapter of this kind does at first.
+            facts.part = Part::Debugs;
+        }
         let Some(node) = self.nodes.get_mut(&id).filter(|node| matches!(node.phase, Phase::Starting)) else {
             return;
         };
@@ -298,8 +302,10 @@ impl Session {
         }
         for (id, seq, held) in waiting {
             self.refuse(id, seq, "initialize", refusal);
-            // It may say why.
-            let printed = held.into_iter().filter(|held| held.message.event_name() == Some("output"));
+            // What a given adapter has printed may say why.
+            let is_given = self.has_given_adapter();
+            let says = |held: &Outgoing| is_given && held.message.event_name() == Some("output");
+            let printed = held.into_iter().filter(says);
             if let Some(client) = self.clients.get_mut(&id) {
                 printed.for_each(|outgoing| client.send(outgoing));
             }

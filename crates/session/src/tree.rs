@@ -43,6 +43,8 @@ pub(crate) struct Child {
     pub stage: Stage,
     /// Until when somebody may still come who was asked to open a session for it.
     pub expected: Option<Time>,
+    /// Whether its configuration waits for that client's.
+    pub awaits_client: bool,
     /// What it is to be started with again when it is gone, as it asked for itself.
     pub again: Option<Message>,
 }

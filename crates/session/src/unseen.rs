@@ -14,7 +14,7 @@ use crate::node::{Node, Phase};
 use crate::session::Session;
 
 /// An editor that was asked to open a session for a child has come by then, or will not.
-const COMES: Duration = Duration::from_secs(30);
+pub(crate) const COMES: Duration = Duration::from_secs(30);
 
 impl Session {
     /// Looks after the children that nobody sees: one has lost its viewer, or its parent, or was waited for in vain.
@@ -41,6 +41,7 @@ impl Session {
             return;
         }
         self.expect(child, None);
+        self.stop_awaiting_client(child);
         let near = self.elder(child).map(|parent| self.viewers(parent)).unwrap_or_default();
         let near: Vec<ClientId> = near.into_iter().filter(|client| self.is_present(*client)).collect();
         if near.is_empty() {

@@ -1,5 +1,6 @@
 //! What a front end fixes for a session: the adapter itself, ids of children, where output and terminals go.
 
+use breakroom_session::habits::Part;
 use breakroom_session::{
     Access, ChildIds, EngineChoice, Input, Opening, Recording, Setup, Stream, TerminalHost, Ticket, Token,
 };
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::engines::facts_with;
 use crate::rig::{Rig, capabilities, setup};
-use crate::trees::stage::{js_capabilities, opens, shared_setup};
+use crate::trees::stage::{facts, js_capabilities, opens, shared_setup};
 
 fn given() -> Setup {
     Setup { engine: Some(EngineChoice::Record(json!({"args": ["adapter"]}))), ..setup() }
@@ -170,4 +171,37 @@ fn capabilities_of(adapter: &Value) -> Value {
     let mut all = adapter.clone();
     all["supportsRestartRequest"] = true.into();
     all
+}
+
+#[test]
+fn child_runs_when_the_client_that_was_asked_to_open_it_is_configured() {
+    let child_ids = Some(ChildIds { member: "id".into(), session: "web".into() });
+    let setup = Setup { child_ids, ..shared_setup() };
+    let (mut rig, client, root) = Rig::coordinated(setup, opens());
+    let (child, _) = rig.announce_js(root, "a.js");
+    rig.child_up_with(child, facts(Part::Debugs), js_capabilities());
+    rig.tell(child, "initialized", json!({}));
+    assert_eq!(asked(&mut rig, client), "web:0");
+    assert!(!rig.engine_names(child).contains(&"?configurationDone".to_owned()), "it may have breakpoints");
+    let visitor = rig.join_for(Some(child));
+    rig.request(visitor, "initialize", opens());
+    rig.request(visitor, "attach", json!({}));
+    rig.request(visitor, "setBreakpoints", json!({"source": {"path": "a.js"}, "breakpoints": [{"line": 1}]}));
+    rig.request(visitor, "configurationDone", json!({}));
+    let heard = rig.engine_names(child);
+    let at = |name: &str| heard.iter().position(|heard| heard == name);
+    assert!(at("?setBreakpoints").is_some() && at("?setBreakpoints") < at("?configurationDone"), "{heard:?}");
+}
+
+#[test]
+fn child_runs_without_the_client_that_does_not_come() {
+    let child_ids = Some(ChildIds { member: "id".into(), session: "web".into() });
+    let (mut rig, client, root) = Rig::coordinated(Setup { child_ids, ..shared_setup() }, opens());
+    let (child, _) = rig.announce_js(root, "a.js");
+    rig.child_up_with(child, facts(Part::Debugs), js_capabilities());
+    rig.tell(child, "initialized", json!({}));
+    asked(&mut rig, client);
+    assert!(!rig.engine_names(child).contains(&"?configurationDone".to_owned()));
+    rig.advance(31);
+    assert_eq!(rig.engine_names(child), ["?configurationDone"]);
 }

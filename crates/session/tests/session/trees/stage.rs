@@ -134,7 +134,7 @@ impl Rig {
         self.child_up_with(child, facts(Part::Debugs), can);
     }
 
-    fn child_up_with(&mut self, child: NodeId, facts: EngineFacts, can: Value) {
+    pub fn child_up_with(&mut self, child: NodeId, facts: EngineFacts, can: Value) {
         self.on(Input::NodeUp { node: child, facts });
         let initialize = self.got(child, "initialize");
         self.answer(child, &initialize, can);
