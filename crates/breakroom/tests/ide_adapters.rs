@@ -71,7 +71,7 @@ fn debug(configuration: &Value, options: &str, (line, expression, value): (u64, 
     // js-debug tells its own server's client the exit code only where our script is loaded into it.
     let is_told = !(configuration["type"] == "node" && options.is_empty());
     assert!(status.code() == Some(7) || !is_told, "{status}: the status is the service's");
-    rig.only_the_daemon_is_left();
+    rig.only_js_debugs_folder_is_left();
 }
 
 fn write(name: &str, text: &str) -> (tempfile::TempDir, String) {

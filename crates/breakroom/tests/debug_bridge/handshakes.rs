@@ -1,6 +1,6 @@
 //! The handshake: framing, limits, the order of checks, and the exact words of a refusal.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::time::{Duration, Instant};
 
@@ -41,6 +41,51 @@ fn r03_dap_sent_with_the_handshake_is_not_lost() {
     let request = client.expect_answer(500);
     client.response(request);
     end(client);
+}
+
+#[test]
+fn r02_r20_answers_are_length_prefixed_json_and_nothing_else() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let refused = bridge.connect();
+    send(&refused, br#"{"session_id": "t"}"#);
+    assert_eq!(rest(&refused), b"\0\0\0\x34{\"success\":false,\"error\":\"bridge session not found\"}");
+    let accepted = bridge.connect();
+    send(&accepted, request("s", &rig.fake(&[])).to_string().as_bytes());
+    let mut answer = [0; 20];
+    (&accepted).read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"\0\0\0\x10{\"success\":true}");
+    // The client has said nothing, so the adapter's process is all there is to see.
+    accepted.set_nonblocking(true).unwrap();
+    assert_eq!((&accepted).read(&mut [0]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
+fn r18_r84_members_that_are_optional_may_be_absent_null_or_unknown() {
+    let rig = Rig::new();
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let bridge = Bridging::start(&rig, &names);
+    let mut names = names.into_iter();
+    let null =
+        json!({"mode": null, "env": null, "connectionTimeoutSeconds": null, "connectionTimeout": null});
+    let empty = json!({"mode": "", "env": [], "connectionTimeoutSeconds": 1.5, "later": {"x": 1}});
+    for members in [json!({}), null, empty] {
+        let mut adapter = rig.fake(&[]);
+        adapter.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        for run in [json!({}), json!({"run_id": null}), json!({"run_id": ""})] {
+            let name = names.next().unwrap();
+            let mut request =
+                json!({"token": TOKEN, "session_id": name, "debug_adapter_config": adapter, "later": 1});
+            request.as_object_mut().unwrap().extend(run.as_object().unwrap().clone());
+            let (stream, answer) = bridge.handshake(&request);
+            assert_eq!(answer, json!({"success": true}), "{request}");
+            drop(stream);
+            assert_eq!(bridge.line(), json!({"session": name, "state": "connected"}));
+            assert_eq!(bridge.line(), json!({"session": name, "state": "terminated"}));
+        }
+    }
+    assert!(bridge.finish().success());
+    rig.only_the_daemon_is_left();
 }
 
 #[test]

@@ -142,6 +142,16 @@ impl Rig {
         self.the_hub_did_not_panic();
     }
 
+    /// The same after a js-debug that was ended by a signal, with the hub or without: it leaves a folder for temporary files.
+    pub fn only_js_debugs_folder_is_left(&self) {
+        for file in fs::read_dir(self.sandbox.path("tmp")).expect("the sandbox has one").map_while(Result::ok) {
+            if file.file_name().to_string_lossy().starts_with("vscode-js-debug-") {
+                fs::remove_dir_all(file.path()).expect("nobody uses it any more");
+            }
+        }
+        self.only_the_daemon_is_left();
+    }
+
     /// Waits until the daemon has a guard ready for whoever comes next, and says which.
     pub fn spare_guard(&self) -> i32 {
         let only = || match &self.sandbox.census().spare_guards()[..] {

@@ -152,10 +152,10 @@ pub fn refuse(stream: &UnixStream, error: &str, by: Instant) {
 /// Ends a connection after its last words. What the client has sent beyond them is read and dropped until `by`, because
 /// unread bytes would destroy the last words on their way. Duplicates of the connection end too.
 pub fn close(stream: &UnixStream, by: Instant) {
-    let drain = || {
+    let drain = || -> io::Result<()> {
         stream.shutdown(Shutdown::Write)?;
-        stream.set_read_timeout(Some(remaining(by)?))?;
-        io::copy(&mut stream.take(16 * MAX_MESSAGE as u64), &mut io::sink())
+        while read_some(stream, &mut [0; 4096], by)? > 0 {}
+        Ok(())
     };
     if let Err(error) = drain() {
         tracing::debug!("a client did not close its connection: {error}");
@@ -169,20 +169,28 @@ pub(crate) fn remaining(by: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-pub(crate) fn read_exact(mut stream: &UnixStream, mut buffer: &mut [u8], by: Instant) -> io::Result<()> {
+pub(crate) fn read_exact(stream: &UnixStream, mut buffer: &mut [u8], by: Instant) -> io::Result<()> {
     while !buffer.is_empty() {
+        match read_some(stream, buffer, by)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => buffer = &mut buffer[read..],
+        }
+    }
+    stream.set_read_timeout(None)
+}
+
+/// Reads once. `by` is for all calls together, so a client that sends now and then does not extend it.
+fn read_some(mut stream: &UnixStream, buffer: &mut [u8], by: Instant) -> io::Result<usize> {
+    loop {
         stream.set_read_timeout(Some(remaining(by)?))?;
         match stream.read(buffer) {
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(read) => buffer = &mut buffer[read..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(io::ErrorKind::TimedOut.into());
             }
-            Err(error) => return Err(error),
+            read => return read,
         }
     }
-    stream.set_read_timeout(None)
 }
 
 impl AdapterConfig {
@@ -257,6 +265,20 @@ mod tests {
             let error = config(text).unwrap_err();
             assert!(error.contains(reason), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn refused_client_that_keeps_sending_does_not_keep_its_connection() {
+        let (mut client, bridge) = UnixStream::pair().unwrap();
+        let sending = std::thread::spawn(move || {
+            let began = Instant::now();
+            while client.write_all(b"x").is_ok() && began.elapsed() < 20 * DRAIN {
+                std::thread::park_timeout(DRAIN / 10);
+            }
+            began.elapsed()
+        });
+        refuse(&bridge, "why", Instant::now() + DEADLINE);
+        assert!(sending.join().unwrap() < 20 * DRAIN, "the connection was kept while the client was sending");
     }
 
     #[test]
