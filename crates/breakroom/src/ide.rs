@@ -50,6 +50,8 @@ pub fn ide(args: IdeArgs) -> Result<ExitCode> {
 async fn serve(args: IdeArgs, token: Token, runner: Arc<dyn Runner>) -> Result<ExitCode> {
     let ide = Ide::listen(token, runner).await?;
     let environment = ide.environment().clone();
+    // Before the variables are written, because another program may act on them at once.
+    let ended = signalled()?;
     if let Some(file) = &args.env_file {
         let what = || format!("cannot write the variables to {}", file.display());
         environment.write_to(file).with_context(what)?;
@@ -58,7 +60,7 @@ async fn serve(args: IdeArgs, token: Token, runner: Arc<dyn Runner>) -> Result<E
         if args.env_file.is_none() {
             print_exports(&environment)?;
         }
-        ide.serve(signalled()).await.context("cannot install signal handlers")?;
+        ide.serve(ended).await;
         return Ok(ExitCode::SUCCESS);
     }
     match ide.serve(run_command(&args.command, &environment)).await {

@@ -56,9 +56,10 @@ pub async fn run_command(
     }
 }
 
-/// Waits for a signal that ends this process.
-pub async fn signalled() -> io::Result<Signal> {
-    Ok(Signals::new()?.next().await)
+/// Catches the signals that would end this process from now on, and waits for the first.
+pub fn signalled() -> Result<impl Future<Output = Signal>, CommandError> {
+    let mut signals = Signals::new().map_err(CommandError::Signals)?;
+    Ok(async move { signals.next().await })
 }
 
 fn wait(mut child: Child) -> oneshot::Receiver<io::Result<ExitStatus>> {
