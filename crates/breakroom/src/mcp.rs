@@ -13,8 +13,8 @@ use breakroom_door_mcp::{
 use breakroom_door_terminal::Request;
 use breakroom_engines::{Catalog, Context};
 use breakroom_hub::{
-    Link, LinkError, Newcomer, PeerAccess, Process, Purpose, SessionOptions, connect_or_start, locate,
-    run_private,
+    IfSilent, Link, LinkError, Newcomer, PeerAccess, Process, Purpose, SessionOptions, connect_or_start,
+    locate, run_private,
 };
 use breakroom_launch::attach::Object;
 use breakroom_launch::is_python;
@@ -258,7 +258,7 @@ fn connect(program: &Path, purpose: Purpose, context: Context) -> Result<(UnixSt
         Newcomer { input: theirs.into(), output: output.into(), control: None, files: None, purpose };
     let (says, farewell) = tokio::sync::oneshot::channel();
     let waiting = std::thread::Builder::new().name("session".to_owned());
-    match Link::hand_over(connect_or_start(program)?, newcomer, &context) {
+    match Link::hand_over(connect_or_start(program)?, newcomer, &context, IfSilent::ShutDown) {
         Ok(link) => {
             // Nobody may listen any more.
             let wait = move || drop(says.send(link.wait()));

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use breakroom_hub::{NodeSummary, Summary, Which};
+use breakroom_hub::{Ending, NodeSummary, Summary, Which};
 use breakroom_wire::visible;
 
 use crate::printing::print;
@@ -61,7 +61,7 @@ fn with_tree(session: &Summary) -> String {
 }
 
 pub fn end(which: Which, by: &str) -> Result<ExitCode> {
-    let ended = breakroom_hub::end(which, by)?;
+    let ended = breakroom_hub::end(which, &Ending { by: by.to_owned(), reason: None })?;
     let line = |Summary { id, name, .. }: &Summary| {
         visible(&format!("ended {id}  {}", or_else(name, "-"))).into_owned() + "\n"
     };
@@ -141,7 +141,8 @@ mod tests {
     use super::*;
 
     fn node(id: u32, parent: Option<u32>, name: &str, state: &str) -> NodeSummary {
-        NodeSummary { id, parent, name: name.into(), engine: "js-debug".into(), state: state.into() }
+        let (name, engine, state) = (name.into(), "js-debug".into(), state.into());
+        NodeSummary { id, parent, name, engine, state, child_id: None }
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod support {
     pub mod rig;
 }
 
+#[path = "debug_bridge/children.rs"]
+mod children;
 #[path = "debug_bridge/failures.rs"]
 mod failures;
 #[path = "debug_bridge/handshakes.rs"]
@@ -22,5 +24,9 @@ mod messages;
 mod output;
 #[path = "debug_bridge/registrar.rs"]
 mod registrar;
+#[path = "debug_bridge/silent_hub.rs"]
+mod silent_hub;
 #[path = "debug_bridge/slow_client.rs"]
 mod slow_client;
+#[path = "debug_bridge/steps.rs"]
+mod steps;

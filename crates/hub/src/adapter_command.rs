@@ -1,6 +1,7 @@
 //! The command of an installed adapter, for a front end that has it started elsewhere.
 
 use breakroom_engines::{Catalog, Context, EnvVar, Mode};
+use serde_json::{Map, Value};
 
 /// How an adapter is started by a program that is not ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct AdapterCommand {
     /// `stdio`, `tcp-connect` or `tcp-callback`.
     pub mode: &'static str,
     pub env: Vec<EnvVar>,
+    /// What each launch of it has if it does not say otherwise.
+    pub launch: Map<String, Value>,
 }
 
 /// The adapter that is installed for a type of launch, or why there is none and what to do.
@@ -25,5 +28,7 @@ pub fn adapter_command(kind: &str, context: &Context) -> Result<AdapterCommand, 
         Mode::TcpCallback => "tcp-callback",
         Mode::Unix => return Err(format!("{} can be started by the hub only", spec.name)),
     };
-    Ok(AdapterCommand { name: spec.name, args: spec.args, mode, env: spec.env })
+    let mut launch = entry.launch.clone();
+    launch.extend(entry.defaults_for(None, context));
+    Ok(AdapterCommand { name: spec.name, args: spec.args, mode, env: spec.env, launch })
 }

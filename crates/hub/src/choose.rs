@@ -50,6 +50,7 @@ pub(crate) fn choose(
             });
         }
     };
+    let is_named = record.get("name").is_some_and(|name| !name.is_null());
     let mut spec: AdapterSpec = serde_json::from_value(record)
         .map_err(|error| format!("\"breakroom\": {{\"adapter\": ...}} cannot be used: {error}."))?;
     spec.fill(launch).map_err(|problem| format!("\"breakroom\": {{\"adapter\": ...}}: {problem}."))?;
@@ -61,7 +62,7 @@ pub(crate) fn choose(
         // A launch that brings a record without a type gets a plain adapter.
         None if launch.is_none() => match &spec.kind {
             Some(kind) => habits(kind, context).map(as_it_came),
-            None => recognized(&mut spec, context),
+            None => recognized(&mut spec, is_named, context),
         },
         None => None,
     };
@@ -73,9 +74,12 @@ pub(crate) fn choose(
 
 /// How an adapter behaves that is known by its command line, what it prints beside the protocol, and what it leaves behind.
 /// Its client's launch goes to it as it came, so the stop on entry is the adapter's own.
-fn recognized(spec: &mut AdapterSpec, context: &Context) -> Option<EngineFacts> {
+fn recognized(spec: &mut AdapterSpec, is_named: bool, context: &Context) -> Option<EngineFacts> {
     let catalog = Catalog::load(context).ok()?;
     let entry = catalog.by_command(&spec.args)?;
+    if !is_named {
+        spec.name.clone_from(&entry.name);
+    }
     spec.debuggee_stdio = entry.debuggee_stdio;
     spec.banner.clone_from(&entry.banner);
     spec.litter.clone_from(&entry.litter);

@@ -222,8 +222,8 @@ fn welcome(stream: UnixStream, workers: Arc<Workers>) {
     tokio::task::spawn_blocking(move || {
         let answered = receive(&stream).and_then(|received| {
             let answer = match received {
-                Ok(Received::Lasting { lasting, by }) => {
-                    Answer::Only(serve_any_version(lasting, by.as_deref(), &workers.registry))
+                Ok(Received::Lasting { lasting, reason }) => {
+                    Answer::Only(serve_any_version(lasting, &reason, &workers.registry))
                 }
                 Ok(Received::Caller(caller)) => caller.serve(&stream, &workers)?,
                 Err(refusal) => Answer::Only(refusal),
@@ -258,7 +258,8 @@ enum Received {
     /// Something that callers of every version may ask.
     Lasting {
         lasting: Lasting,
-        by: Option<String>,
+        /// What the clients of a session that it ends are told.
+        reason: String,
     },
     Caller(Caller),
 }
@@ -271,7 +272,7 @@ enum Answer {
     Journal(Reader),
 }
 
-fn serve_any_version(lasting: Lasting, by: Option<&str>, registry: &Registry) -> Welcome {
+fn serve_any_version(lasting: Lasting, reason: &str, registry: &Registry) -> Welcome {
     let ended = match lasting {
         Lasting::List => return Welcome::Sessions(signed(registry.list())),
         Lasting::End(Which::All) => registry.list(),
@@ -280,11 +281,9 @@ fn serve_any_version(lasting: Lasting, by: Option<&str>, registry: &Registry) ->
             Err(reason) => return Welcome::Refused(reason),
         },
     };
-    let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
-    let reason = format!("the session was ended by `breakroom kill`{by}");
     let ids: Vec<_> = ended.iter().map(|summary| summary.id.clone()).collect();
     for session in ids.iter().filter_map(|id| registry.get(id)) {
-        let _ = session.send(News::Kill { reason: reason.clone() });
+        let _ = session.send(News::Kill { reason: reason.to_owned() });
     }
     match registry.wait_until_gone(&ids, END_PATIENCE) {
         true => Welcome::Sessions(signed(ended)),
@@ -385,7 +384,9 @@ fn receive(stream: &UnixStream) -> io::Result<Result<Received, Welcome>> {
         return Ok(Err(Welcome::OtherWorld));
     }
     if let Ok(lasting) = serde_json::from_value(opening.purpose) {
-        return Ok(Ok(Received::Lasting { lasting, by: opening.by }));
+        let by = opening.by.map(|by| format!(" ({by})")).unwrap_or_default();
+        let killed = || format!("the session was ended by `breakroom kill`{by}");
+        return Ok(Ok(Received::Lasting { lasting, reason: opening.reason.unwrap_or_else(killed) }));
     }
     if opening.protocol != PROTOCOL {
         let (this, version, theirs) = (env!("CARGO_PKG_VERSION"), opening.version, opening.protocol);

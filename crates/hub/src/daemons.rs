@@ -59,16 +59,16 @@ impl Daemon {
         self.ask(Lasting::List, None)
     }
 
-    /// The same of those that it ends, for somebody who is called that.
-    fn end(&self, which: Which, by: &str) -> Result<Vec<Summary>, LinkError> {
-        self.ask(Lasting::End(which), Some(by.to_owned()))
+    /// The same of those that it ends.
+    fn end(&self, which: Which, ending: &Ending) -> Result<Vec<Summary>, LinkError> {
+        self.ask(Lasting::End(which), Some(ending))
     }
 
-    fn ask(&self, lasting: Lasting, by: Option<String>) -> Result<Vec<Summary>, LinkError> {
+    fn ask(&self, lasting: Lasting, ending: Option<&Ending>) -> Result<Vec<Summary>, LinkError> {
         let reached = link::reach(&self.socket, self.protocol);
         let answered = match reached {
             Ok(None) => return Ok(Vec::new()),
-            Ok(Some(stream)) => self.converse(&stream, lasting, by),
+            Ok(Some(stream)) => self.converse(&stream, lasting, ending),
             Err(error) => Err(error),
         };
         match answered {
@@ -85,7 +85,7 @@ impl Daemon {
         &self,
         stream: &UnixStream,
         lasting: Lasting,
-        by: Option<String>,
+        ending: Option<&Ending>,
     ) -> Result<Vec<Summary>, LinkError> {
         let failed = |source| LinkError::Io { what: "the hub did not answer".to_owned(), source };
         let patience = match lasting {
@@ -98,7 +98,8 @@ impl Daemon {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             namespaces: Some(Namespaces::of_this_process()),
             purpose: serde_json::to_value(lasting).unwrap_or_default(),
-            by,
+            by: ending.map(|ending| ending.by.clone()),
+            reason: ending.and_then(|ending| ending.reason.clone()),
         };
         let frame =
             hello::frame(&hello::to_json(&opening)).map_err(|error| failed(io::Error::other(error)))?;
@@ -134,11 +135,26 @@ pub fn list() -> Result<Vec<Summary>, LinkError> {
     Ok(asked.into_iter().flatten().collect())
 }
 
+/// A session that this version's hub holds, by its id. None if there is none, or no hub.
+pub fn describe(id: &str) -> Result<Option<Summary>, LinkError> {
+    let daemon = Daemon { protocol: PROTOCOL, socket: link::socket_path()? };
+    Ok(daemon.list()?.into_iter().find(|session| session.id.0 == id))
+}
+
+/// Who ends sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// The name of the user or tool.
+    pub by: String,
+    /// What the clients are told, if not that `breakroom kill` was used.
+    pub reason: Option<String>,
+}
+
 /// Ends sessions and says which. They are gone when this returns, and whoever was in one knows by whom it was ended.
-pub fn end(which: Which, by: &str) -> Result<Vec<Summary>, LinkError> {
+pub fn end(which: Which, ending: &Ending) -> Result<Vec<Summary>, LinkError> {
     let daemons = Daemon::all()?;
     let Which::One(wanted) = which else {
-        let ended = daemons.iter().map(|daemon| daemon.end(Which::All, by));
+        let ended = daemons.iter().map(|daemon| daemon.end(Which::All, ending));
         return Ok(ended.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
     };
     let mut held = Vec::new();
@@ -148,7 +164,7 @@ pub fn end(which: Which, by: &str) -> Result<Vec<Summary>, LinkError> {
     let sessions: Vec<Summary> = held.iter().map(|(_, session)| session.clone()).collect();
     let id = pick(&sessions, Some(&wanted)).map_err(LinkError::Refused)?.id.clone();
     let holder = held.iter().find(|(_, session)| session.id == id);
-    holder.map_or(Ok(Vec::new()), |(daemon, _)| daemon.end(Which::One(id.0.clone()), by))
+    holder.map_or(Ok(Vec::new()), |(daemon, _)| daemon.end(Which::One(id.0.clone()), ending))
 }
 
 /// The session to ask this version's daemon for. Refused if another version holds it. Without one that runs, the daemon

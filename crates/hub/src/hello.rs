@@ -46,6 +46,9 @@ pub(crate) struct FirstWords {
     /// Who asks, for those whom it concerns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// What the clients of a session that is ended are told. Otherwise the hub makes it up from `by`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What every version understands from every other. It is the whole hello: nothing follows its opening.

@@ -200,7 +200,22 @@ fn ended_without_a_word() -> String {
     format!("the hub was killed, and what happened in its sessions was known to it alone{own}")
 }
 
+/// Ends the reading of a journal from another thread: the next page is an error.
+#[derive(Debug)]
+pub struct StopReading(UnixStream);
+
+impl StopReading {
+    pub fn stop(&self) {
+        // It fails only if the hub has closed the connection before.
+        let _ = self.0.shutdown(std::net::Shutdown::Both);
+    }
+}
+
 impl Reading {
+    pub fn stopper(&self) -> io::Result<StopReading> {
+        self.stream.try_clone().map(StopReading)
+    }
+
     /// The next page, or `None` if there will be no other.
     pub fn next_page(&mut self) -> Result<Option<Page>, LinkError> {
         let what = || "the hub ended unexpectedly".to_owned();

@@ -37,11 +37,11 @@ pub use breakroom_session::Token;
 /// What happened in a session, and who took part.
 pub use breakroom_session::{ChildIds, Entry, Role, TerminalHost, WhenAlone};
 pub use daemon::{Daemon, DaemonError, IdleExit};
-pub use daemons::{end, list, locate};
+pub use daemons::{Ending, describe, end, list, locate};
 pub use driver::{Newcomer, OutputFiles};
 pub use hello::{FixedAdapter, PeerAccess, Purpose, SessionOptions, Which};
-pub use journal::{Follow, Note, Page, Reading, read_journal};
-pub use link::{Link, LinkError, connect_or_start};
+pub use journal::{Follow, Note, Page, Reading, StopReading, read_journal};
+pub use link::{IfSilent, Link, LinkError, connect_or_start};
 pub use private::{Process, run_private};
 pub use registry::{NodeSummary, SessionId, Summary};
 pub use relay::{Passable, Relayed, passable};

@@ -245,6 +245,14 @@ pub(crate) fn log_path() -> io::Result<PathBuf> {
     Ok(folders::state_dir(&Context::of_this_process()).map_err(io::Error::other)?.join("hub.log"))
 }
 
+/// What is done with a client's connection if the hub does not answer. The hub may have a duplicate of it then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfSilent {
+    ShutDown,
+    /// The caller has the connection too: it tells the client and shuts the connection down.
+    Keep,
+}
+
 /// A client in the hub's hands. Dropping it is the client's loss.
 pub struct Link {
     stream: UnixStream,
@@ -252,12 +260,17 @@ pub struct Link {
 }
 
 impl Link {
-    /// Hands a client's connection to the hub.
-    pub fn hand_over(stream: UnixStream, newcomer: Newcomer, context: &Context) -> Result<Link, LinkError> {
+    /// Hands a client's connection to the hub. After an error, the hub has not taken the client and will not.
+    pub fn hand_over(
+        stream: UnixStream,
+        newcomer: Newcomer,
+        context: &Context,
+        if_silent: IfSilent,
+    ) -> Result<Link, LinkError> {
         let mut descriptors = vec![newcomer.input.as_fd(), newcomer.output.as_fd()];
         descriptors.extend(newcomer.files.iter().flat_map(|files| [files.out.as_fd(), files.err.as_fd()]));
         let answered = converse(&stream, newcomer.purpose.clone(), &descriptors, context);
-        if let Err(LinkError::Silent(_)) = answered {
+        if let (Err(LinkError::Silent(_)), IfSilent::ShutDown) = (&answered, if_silent) {
             // The silent hub has duplicates of the descriptors, so dropping them here would not end the connection.
             for descriptor in &descriptors[..2] {
                 let _ = rustix::net::shutdown(descriptor, rustix::net::Shutdown::Both);
@@ -303,7 +316,14 @@ pub(crate) fn converse(
     let (first, second) = (frame(&hello::to_json(&hello))?, frame(&hello::surroundings(context))?);
     because(passing::send(stream, &first, descriptors), what)?;
     because((&mut &*stream).write_all(&second), what)?;
-    wait_for_answer(stream, PROTOCOL, PATIENCE)?;
-    let answer = because(passing::receive_frame(stream, MAX_HELLO), what)?;
+    let waited = wait_for_answer(stream, PROTOCOL, PATIENCE);
+    if waited.is_err() {
+        // A hub that continues later cannot answer any more, so it takes no client. An answer that came just now counts.
+        because(stream.shutdown(std::net::Shutdown::Read), what)?;
+    }
+    let answer = match (passing::receive_frame(stream, MAX_HELLO), waited) {
+        (Err(_), Err(silent)) => return Err(silent),
+        (answer, _) => because(answer, what)?,
+    };
     serde_json::from_slice(&answer).map_err(|error| LinkError::Unclear(format!("cannot be read: {error}")))
 }

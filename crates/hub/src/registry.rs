@@ -67,15 +67,23 @@ pub struct NodeSummary {
     pub name: String,
     pub engine: String,
     pub state: String,
+    /// The id by which a client opens this child, if the front end names children and the child is still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub child_id: Option<String>,
 }
 
 impl From<NodeDescription> for NodeSummary {
-    fn from(NodeDescription { id, parent, name, engine, state }: NodeDescription) -> Self {
-        NodeSummary { id, parent, name, engine, state: state.to_owned() }
+    fn from(NodeDescription { id, parent, name, engine, state, child_id }: NodeDescription) -> Self {
+        NodeSummary { id, parent, name, engine, state: state.to_owned(), child_id }
     }
 }
 
 impl Summary {
+    /// Whether a client can open a child by this id. A session that did not answer in time may have it.
+    pub fn may_have_child(&self, id: &str) -> bool {
+        self.tree.is_empty() || self.tree.iter().any(|node| node.child_id.as_deref() == Some(id))
+    }
+
     /// Whether there is anything to take part in: no connection that has yet to say what it wants, and no end.
     fn has_program(&self) -> bool {
         !matches!(&*self.state, "idle" | "ended")

@@ -24,22 +24,42 @@ pub struct ChildIds {
 }
 
 impl Session {
-    /// The id of a child, if children are named.
-    fn child_id(&self, child: NodeId) -> Option<String> {
+    /// The id of a child that its parent announces as the one with this number, if children are named.
+    pub(crate) fn id_for_child(&self, parent: NodeId, number: u32) -> Option<String> {
         let ids = self.setup.child_ids.as_ref()?;
-        let Some(lineage) = self.nodes.get(&child)?.lineage.child() else { return Some(ids.session.clone()) };
-        Some(format!("{}:{}", self.child_id(lineage.parent)?, lineage.ordinal))
+        let parent = match self.nodes.get(&parent)?.lineage.child() {
+            None => &ids.session,
+            Some(parent) => parent.id.as_ref()?,
+        };
+        Some(format!("{parent}:{number}"))
     }
 
-    /// The child with this id.
+    /// The id of a child for which a connection can be made: the child and every parent of it are still there.
+    pub(crate) fn open_child_id(&self, child: NodeId) -> Option<&str> {
+        let mut node = self.nodes.get(&child)?;
+        let id = node.lineage.child()?.id.as_deref()?;
+        while let Some(lineage) = node.lineage.child() {
+            if !node.is_living_child() {
+                return None;
+            }
+            node = self.nodes.get(&lineage.parent)?;
+        }
+        Some(id)
+    }
+
+    /// Whether clients cannot open a session for a child although they can for others, because its parent is gone.
+    pub(crate) fn has_lost_its_id(&self, child: NodeId) -> bool {
+        self.setup.child_ids.is_some() && self.open_child_id(child).is_none()
+    }
+
+    /// The child with this id, if a connection can be made for it.
     pub fn child_named(&self, id: &str) -> Option<NodeId> {
-        let children = self.nodes.values().filter(|node| node.is_child()).map(|node| node.id);
-        children.into_iter().find(|child| self.child_id(*child).as_deref() == Some(id))
+        self.nodes.keys().copied().find(|child| self.open_child_id(*child) == Some(id))
     }
 
     /// The adapter's own `startDebugging` for a child, with its id in the configuration.
     pub(crate) fn named_offer(&self, child: NodeId) -> Option<Message> {
-        let id = Value::from(self.child_id(child)?).to_string();
+        let id = Value::from(self.open_child_id(child)?).to_string();
         let lineage = self.nodes.get(&child)?.lineage.child()?;
         let configuration = lineage.request.payload()?;
         let member = &self.setup.child_ids.as_ref()?.member;

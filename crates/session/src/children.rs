@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use breakroom_dap::{Edit, Json, Message, event, request, response};
 use breakroom_habits::Part;
-use serde_json::json;
+use serde_json::{Value, json};
 use smallvec::SmallVec;
 
 use crate::ending::{Ending, Fate};
@@ -77,7 +77,8 @@ impl Session {
             none if announcer.facts.unnamed.contains(&none) => self.label(parent),
             name => name,
         };
-        let opening = self.opening_by_given_adapter(opening(configuration, &announcer.facts), parent);
+        let opening = opening(configuration, &announcer.facts);
+        let opening = self.opening_by_given_adapter(opening, parent, configuration);
         let standing = match self.has_room() {
             true => Standing::Debugged,
             false => match self.no_room(parent, seq, &name, &opening) {
@@ -95,13 +96,14 @@ impl Session {
         let origin = if own { Start::of(command) } else { self.start_of(parent) };
         // An engine may have to be found, and to build its program first.
         let until = (!own).then(|| self.now.after(CONFIGURED));
-        let ordinal = self.nodes.get_mut(&parent).map_or(0, |parent| {
+        let number = self.nodes.get_mut(&parent).map_or(0, |parent| {
             parent.children_announced += 1;
             parent.children_announced - 1
         });
+        let id = self.id_for_child(parent, number);
         let child = Child {
             parent,
-            ordinal,
+            id,
             name,
             kind: configuration.str("type").map(|kind| kind.into_owned()),
             target: target(configuration),
@@ -331,12 +333,16 @@ fn opening(configuration: Json, parent: &EngineFacts) -> Opening {
         |kind: &str| connect.is_none() && parent.kinds.iter().any(|known| known.eq_ignore_ascii_case(kind));
     match kind {
         Some(kind) if configuration.get("__pendingTargetId").is_none() && !same(&kind) => {
-            let arguments = configuration.raw().and_then(|raw| serde_json::from_slice(raw).ok());
             let choice = EngineChoice::Type(kind.into_owned());
-            Opening::Engine { choice, arguments: arguments.unwrap_or_default() }
+            Opening::Engine { choice, arguments: arguments(configuration) }
         }
         _ => Opening::SameServer,
     }
+}
+
+/// A configuration as it is given to the engine that is started for it.
+pub(crate) fn arguments(configuration: Json) -> Value {
+    configuration.raw().and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or_default()
 }
 
 /// The request that starts a child, with the announced configuration as it came.

@@ -35,6 +35,8 @@ pub struct NodeDescription {
     pub name: String,
     pub engine: String,
     pub state: &'static str,
+    /// The id by which a client opens this child, if the front end names children and the child is still there.
+    pub child_id: Option<String>,
 }
 
 impl Session {
@@ -87,6 +89,7 @@ impl Session {
             name: self.label(node.id),
             engine: node.name().to_owned(),
             state: state(node),
+            child_id: self.open_child_id(node.id).map(str::to_owned),
         };
         of_the_tree.map(describe).collect()
     }

@@ -4,9 +4,10 @@
 //! nothing has no request that could fail, so a failed start reaches it as `output` and `terminated`. How an adapter is
 //! started is not decided here.
 
-use breakroom_dap::event;
+use breakroom_dap::{Json, event};
 use serde_json::json;
 
+use crate::children::arguments;
 use crate::client::{Client, Outgoing};
 use crate::ids::{ClientId, NodeId};
 use crate::io::{EngineChoice, Opening};
@@ -37,14 +38,23 @@ impl Session {
         waiting.into_iter().for_each(|root| self.introduce(root));
     }
 
-    /// A child that would need an adapter of another type gets the given one: no other was asked for.
-    pub(crate) fn opening_by_given_adapter(&self, opening: Opening, parent: NodeId) -> Opening {
+    /// A child gets the given adapter, whatever type it names, because no other was asked for: by another connection if the
+    /// adapter listens, else by another process of it. What only the adapter that announced it knows stays there.
+    pub(crate) fn opening_by_given_adapter(
+        &self,
+        opening: Opening,
+        parent: NodeId,
+        configuration: Json,
+    ) -> Opening {
         let Some(given @ EngineChoice::Record(_)) = &self.setup.engine else { return opening };
         let has_address = self.nodes.get(&parent).is_some_and(|parent| parent.facts.address.is_some());
+        let stays = has_address || configuration.get("__pendingTargetId").is_some();
         match opening {
-            Opening::Engine { .. } | Opening::SameServer if has_address => Opening::SameServer,
-            Opening::Engine { arguments, .. } => Opening::Engine { choice: given.clone(), arguments },
-            opening => opening,
+            Opening::At { .. } => opening,
+            Opening::Engine { .. } | Opening::SameServer if stays => Opening::SameServer,
+            Opening::Engine { .. } | Opening::SameServer => {
+                Opening::Engine { choice: given.clone(), arguments: arguments(configuration) }
+            }
         }
     }
 

@@ -287,13 +287,22 @@ impl Session {
     pub(crate) fn refuse_start(&mut self, refusal: &Failure) {
         let mut waiting = Vec::new();
         for (id, client) in &mut self.clients {
-            if let ClientPhase::Initializing { seq, .. } = client.phase {
-                client.phase = ClientPhase::Connected;
-                waiting.push((*id, seq));
+            if !matches!(client.phase, ClientPhase::Initializing { .. }) {
+                continue;
+            }
+            if let ClientPhase::Initializing { seq, held } =
+                std::mem::replace(&mut client.phase, ClientPhase::Connected)
+            {
+                waiting.push((*id, seq, held));
             }
         }
-        for (client, seq) in waiting {
-            self.refuse(client, seq, "initialize", refusal);
+        for (id, seq, held) in waiting {
+            self.refuse(id, seq, "initialize", refusal);
+            // It may say why.
+            let printed = held.into_iter().filter(|held| held.message.event_name() == Some("output"));
+            if let Some(client) = self.clients.get_mut(&id) {
+                printed.for_each(|outgoing| client.send(outgoing));
+            }
         }
         match std::mem::replace(&mut self.launch, Launch::Unasked) {
             Launch::Waiting { client, seq, start, .. } => self.refuse(client, seq, start.command(), refusal),

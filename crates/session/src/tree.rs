@@ -24,8 +24,8 @@ pub(crate) enum Lineage {
 #[derive(Debug)]
 pub(crate) struct Child {
     pub parent: NodeId,
-    /// How many children the parent had announced before it.
-    pub ordinal: u32,
+    /// The id by which clients open it, if the front end names children. It ends with the parent.
+    pub id: Option<String>,
     /// What its configuration calls it.
     pub name: String,
     /// The type of its configuration.

@@ -167,6 +167,9 @@ impl Session {
         if !fits || !self.sees(id, parent) || self.sees(id, child) {
             return;
         }
+        if self.has_lost_its_id(child) {
+            return self.show_child(id, child);
+        }
         let Some(session) = self.setup.id.clone() else { return };
         let name = self.label(child);
         let named = self.named_offer(child);

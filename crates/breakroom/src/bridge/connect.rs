@@ -46,7 +46,7 @@ pub fn connect_to_session(args: ConnectArgs) -> Result<ExitCode> {
     };
     let session = child.unwrap_or(args.session);
     let target = Target { socket: args.socket, token, session, run: args.run, adapter };
-    relay(connect(&target)?).context("the connection to the debug bridge broke")?;
+    relay(connect(&target)?).context("the connection to the debug bridge ended")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,6 +20,9 @@ pub struct RunSessionArgs {
     /// Keep the output of the run in this folder, as RUN_ID.out and RUN_ID.err.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     logs: Option<PathBuf>,
+    /// Let the IDE start the debug adapter, also if it knows debug bridges.
+    #[arg(long, conflicts_with = "logs")]
+    no_bridge: bool,
 }
 
 pub fn run_session(args: RunSessionArgs) -> Result<ExitCode> {
@@ -28,7 +31,7 @@ pub fn run_session(args: RunSessionArgs) -> Result<ExitCode> {
         read(&args.file).with_context(|| format!("cannot read the run session {}", args.file.display()))?;
     let body = Body::parse(&text).with_context(|| args.file.display().to_string())?;
     let options = Options { logs: args.logs, terminal_host: TerminalHost::Hub, executable: this_program()? };
-    let outcome = run(body, settings, options)?;
+    let outcome = run(body, settings, (!args.no_bridge).then_some(options))?;
     if let Outcome::Failed(why) = &outcome {
         let _ = writeln!(std::io::stderr(), "breakroom: {}", breakroom_wire::visible_lines(why));
     }

@@ -2,26 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use breakroom_testkit::Strict;
 use breakroom_testkit::client::Rule;
 use serde_json::{Value, json};
 
+use crate::steps::{at_threads, event, failure, launched};
 use crate::support::bridging::Bridging;
 use crate::support::rig::{Rig, initialize};
-
-/// What a client hears that has said nothing: the text of the `output`, then `terminated`, then the end.
-fn failure(mut client: Strict) -> String {
-    client.tolerate(&[Rule::InitializeFirst]);
-    let output = client.event("output");
-    assert_eq!((&output["seq"], &output["body"]["category"]), (&json!(1), &json!("stderr")));
-    let terminated = client.event("terminated");
-    assert_eq!(terminated["seq"], 2);
-    client.closed();
-    client.finish();
-    let text = output["body"]["output"].as_str().unwrap();
-    assert!(text.ends_with('\n'), "{text:?}");
-    text.to_owned()
-}
 
 #[test]
 fn r46_r51_missing_adapter_is_reported_to_a_client_that_has_said_nothing() {
@@ -120,23 +106,13 @@ fn failure_before_the_answer_to_initialize_answers_it_too() {
     client.finish();
 }
 
-/// A session that has been initialized and launched.
-fn running(bridge: &Bridging, adapter: &Value) -> Strict {
-    let mut client = bridge.client("s", adapter);
-    initialize(&mut client);
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
-    client
-}
-
 #[test]
 fn r48_r52_crash_of_the_adapter_makes_one_terminated() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     let steps =
         [json!({"expect": "threads"}), json!({"stderr": "segmentation fault\n"}), json!({"exit": 139})];
-    let mut client = running(&bridge, &rig.fake(&steps));
+    let mut client = launched(&bridge, &rig.fake(&steps));
     let threads = client.request("threads", Value::Null);
     client.failure(threads);
     let output = client.event("output");
@@ -154,16 +130,10 @@ fn r48_r52_crash_of_the_adapter_makes_one_terminated() {
 fn r52_terminated_of_the_adapter_is_not_repeated() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
-    let terminated = json!({"send": {"type": "event", "event": "terminated", "body": {}}, "repeat": 2});
-    let exited = json!({"send": {"type": "event", "event": "exited", "body": {"exitCode": 7}}});
-    let steps = [
-        json!({"expect": "threads"}),
-        json!({"respond": "threads", "body": {"threads": []}}),
-        exited,
-        terminated,
-        json!({"exit": 0}),
-    ];
-    let mut client = running(&bridge, &rig.fake(&steps));
+    let terminated = event("terminated", json!({}));
+    let last = [event("exited", json!({"exitCode": 7})), terminated.clone(), terminated, json!({"exit": 0})];
+    let steps = [at_threads(&[]), last.to_vec()].concat();
+    let mut client = launched(&bridge, &rig.fake(&steps));
     client.call("threads", Value::Null);
     client.event("exited");
     client.event("terminated");
@@ -183,7 +153,7 @@ fn r49_r53_broken_framing_of_the_adapter_is_told_before_the_connection_closes() 
         json!({"raw": "Content-Length: nonsense\r\n\r\n"}),
         json!({"hang": true}),
     ];
-    let mut client = running(&bridge, &rig.fake(&steps));
+    let mut client = launched(&bridge, &rig.fake(&steps));
     let threads = client.request("threads", Value::Null);
     client.failure(threads);
     let output = client.event("output");

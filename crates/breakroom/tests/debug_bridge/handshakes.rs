@@ -4,10 +4,11 @@ use std::io::Write;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::support::bridging::{Bridging, TOKEN, framed, receive, request, rest, send};
-use crate::support::rig::{LONG, Rig, end};
+use crate::support::rig::{LONG, Rig, end, memory};
 
 #[test]
 fn r04_socket_is_private_to_its_user() {
@@ -176,6 +177,26 @@ fn r12_configuration_that_cannot_start_is_refused_with_the_reason() {
         assert!(refused.contains(reason), "{refused}");
     }
     end(bridge.client("s", &rig.fake(&[])));
+}
+
+#[test]
+fn connection_for_which_there_can_be_no_thread_is_refused_and_the_bridge_lives_on() {
+    let rig = Rig::new();
+    let bridge = Bridging::start(&rig, &["s"]);
+    let pid = bridge.process.id().cast_signed();
+    let process = Some(Pid::from_raw(pid).unwrap());
+    // Less than the stack of a thread.
+    let enough = memory(pid, "VmSize:") + (1 << 20);
+    let before = getrlimit(Resource::As);
+    prlimit(process, Resource::As, Rlimit { current: Some(enough), maximum: before.maximum }).unwrap();
+    let refused = bridge.connect();
+    let answer = receive(&refused).unwrap();
+    assert_eq!(answer["success"], false);
+    assert!(answer["error"].as_str().unwrap().contains("cannot start another thread"), "{answer}");
+    assert!(rest(&refused).is_empty());
+    prlimit(process, Resource::As, before).unwrap();
+    end(bridge.client("s", &rig.fake(&[])));
+    assert!(bridge.finish().success());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use breakroom_testkit::{fake, wait};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::steps::event;
 use crate::support::bridging::{Bridging, Plain};
 use crate::support::rig::{LONG, Rig, signal, text};
 
@@ -108,8 +109,8 @@ impl Scene {
 }
 
 fn adapter(rig: &Rig) -> Value {
-    let stopped = json!({"type": "event", "event": "stopped", "body": {"reason": "pause", "threadId": 1, "allThreadsStopped": true}});
-    rig.fake(&[json!({"expect": "x-stop"}), json!({"respond": "x-stop"}), json!({"send": stopped})])
+    let stopped = event("stopped", json!({"reason": "pause", "threadId": 1, "allThreadsStopped": true}));
+    rig.fake(&[json!({"expect": "x-stop"}), json!({"respond": "x-stop"}), stopped])
 }
 
 /// An adapter that never connects.
@@ -285,10 +286,8 @@ fn registrar_that_ends_a_session_in_any_phase_hears_that_it_is_terminated() {
         scene.connected();
         scene.bridge.say(&json!({"end": "s"}));
         scene.client.until_closed();
-        let mut lines = [scene.bridge.line(), scene.bridge.line()];
-        lines.sort_by_key(|line| line.get("state").is_some());
         assert_eq!(
-            lines,
+            scene.bridge.answer_and_change(),
             [json!({"ended": "s"}), json!({"session": "s", "state": "terminated"})],
             "{phase:?}"
         );

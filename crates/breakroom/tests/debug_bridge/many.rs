@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use breakroom_testkit::wait;
 use serde_json::{Value, json};
 
-use crate::support::bridging::{Bridging, Plain, receive, request, send};
-use crate::support::rig::{LONG, Rig, descriptors};
+use crate::steps::event;
+use crate::support::bridging::{Bridging, Plain, TOKEN, receive, request, send};
+use crate::support::rig::{LONG, Rig, descriptors, threads};
 
 const SESSIONS: usize = 100;
 
@@ -28,10 +29,18 @@ fn changes(bridge: &Bridging, each: usize) -> BTreeMap<String, Vec<Value>> {
     changes
 }
 
-fn until_as_before(bridge: &Bridging, before: &[String]) {
-    let pid = bridge.process.id().cast_signed();
-    let same = || (descriptors(pid) == before).then_some(());
-    wait::until(LONG, same).unwrap_or_else(|| panic!("{:?} instead of {before:?}", descriptors(pid)));
+/// What a process holds: its descriptors and its threads.
+fn held(pid: i32) -> (Vec<String>, Vec<String>) {
+    (descriptors(pid), threads(pid))
+}
+
+fn until_as_before(pid: i32, before: &(Vec<String>, Vec<String>)) {
+    let same = || (held(pid) == *before).then_some(());
+    wait::until(LONG, same).unwrap_or_else(|| panic!("{:?} instead of {before:?}", held(pid)));
+}
+
+fn pid(bridge: &Bridging) -> i32 {
+    bridge.process.id().cast_signed()
 }
 
 #[test]
@@ -39,11 +48,10 @@ fn hundred_sessions_at_once_each_come_to_their_end() {
     let rig = Rig::new();
     let names = names();
     let bridge = start(&rig, &names);
-    let before = descriptors(bridge.process.id().cast_signed());
+    let before = held(pid(&bridge));
     let adapter = |number: usize| {
-        let exited = json!({"type": "event", "event": "exited", "body": {"exitCode": number}});
-        let terminated = json!({"type": "event", "event": "terminated", "body": {}});
-        let [exited, terminated] = [exited, terminated].map(|event| json!({"send": event}));
+        let exited = event("exited", json!({"exitCode": number}));
+        let terminated = event("terminated", json!({}));
         rig.fake(&[json!({"expect": "x-end"}), exited, terminated, json!({"exit": 0})])
     };
     // Each step of all sessions before the next step of any, so that all of them live at the same time.
@@ -74,7 +82,7 @@ fn hundred_sessions_at_once_each_come_to_their_end() {
         ];
         assert_eq!(changes[name], wanted);
     }
-    until_as_before(&bridge, &before);
+    until_as_before(pid(&bridge), &before);
     assert!(bridge.finish().success());
     rig.only_the_daemon_is_left();
 }
@@ -84,7 +92,7 @@ fn hundred_adapters_that_cannot_start_are_each_reported_with_the_reason() {
     let rig = Rig::new();
     let names = names();
     let bridge = start(&rig, &names);
-    let before = descriptors(bridge.process.id().cast_signed());
+    let before = held(pid(&bridge));
     let adapter = |name: &String| json!({"args": [format!("/no/such/{name}")]});
     let clients: Vec<Plain> = names.iter().map(|name| bridge.plain(name, &adapter(name))).collect();
     for mut client in clients {
@@ -96,7 +104,56 @@ fn hundred_adapters_that_cannot_start_are_each_reported_with_the_reason() {
         assert_eq!(lines[1]["state"], "error");
         assert!(lines[1]["error"].as_str().unwrap().contains(&format!("/no/such/{name}")), "{}", lines[1]);
     }
-    until_as_before(&bridge, &before);
+    until_as_before(pid(&bridge), &before);
+    assert!(bridge.finish().success());
+    rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn r72_sessions_that_ended_and_refused_ones_leave_nothing_in_bridge_and_hub() {
+    let rig = Rig::new();
+    let names = names();
+    let mut bridge = start(&rig, &names);
+    rig.serves_another();
+    rig.spare_guard();
+    let (hub, before) = (rig.daemon(), [held(pid(&bridge)), held(rig.daemon())]);
+    let missing = json!({"args": ["/no/such/adapter"]});
+    for (number, name) in names[..60].iter().enumerate() {
+        match number % 6 {
+            // A session as it should be.
+            0 => {
+                let mut client = bridge.plain(name, &rig.fake(&[]));
+                client.begin();
+                client.call(4, "disconnect");
+                client.until_closed();
+            }
+            // A client that is lost.
+            1 => drop(bridge.plain(name, &rig.fake(&[]))),
+            2 => bridge.plain(name, &missing).until_closed(),
+            // Three that are refused: by their session, their token and their configuration.
+            3 => {
+                let unknown = json!({"session_id": format!("{name}:7"), "token": TOKEN});
+                let wrong = json!({"session_id": name, "token": "wrong"});
+                for refused in [unknown, wrong, request(name, &json!({"args": []}))] {
+                    assert_eq!(bridge.handshake(&refused).1["success"], false);
+                }
+            }
+            // A connection that ends before its handshake.
+            4 => drop(bridge.connect()),
+            // The registrar ends the session.
+            _ => {
+                let mut client = bridge.plain(name, &rig.fake(&[]));
+                client.call(1, "initialize");
+                bridge.say(&json!({"end": name}));
+                client.until_closed();
+            }
+        }
+    }
+    // Two changes of 40 sessions, and the answers to ten commands.
+    let lines = (0..90).map(|_| bridge.line());
+    assert_eq!(lines.filter(|line| line["state"] == "connected").count(), 40);
+    until_as_before(pid(&bridge), &before[0]);
+    until_as_before(hub, &before[1]);
     assert!(bridge.finish().success());
     rig.only_the_daemon_is_left();
 }
@@ -108,7 +165,7 @@ fn bridge_that_is_to_end_reports_every_session_first() {
     let mut bridge = start(&rig, &names);
     let mut clients: Vec<Plain> = names[..50].iter().map(|name| bridge.plain(name, &rig.fake(&[]))).collect();
     clients.iter_mut().for_each(|client| client.call(1, "initialize"));
-    crate::support::rig::signal(bridge.process.id().cast_signed(), rustix::process::Signal::TERM);
+    crate::support::rig::signal(pid(&bridge), rustix::process::Signal::TERM);
     for client in &mut clients {
         client.until("event", "terminated");
         client.until_closed();

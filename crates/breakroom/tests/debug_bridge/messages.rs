@@ -7,6 +7,7 @@ use breakroom_testkit::frames::FrameReader;
 use breakroom_wire::{Frame, Peer};
 use serde_json::{Value, json};
 
+use crate::steps::{at_threads, event, launched, launched_with};
 use crate::support::bridging::{Bridging, request};
 use crate::support::rig::{LONG, Rig, end, initialize, text};
 
@@ -120,7 +121,7 @@ fn r07_r62_vendor_messages_keep_their_bytes_but_for_the_numbers() {
 fn output_before_initialize_is_told_after_its_answer() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
-    let early = json!({"send": {"type": "event", "event": "output", "body": {"output": "no license\n"}}});
+    let early = event("output", json!({"output": "no license\n"}));
     let mut client = bridge.client("s", &logging(&rig, &[early]));
     // The adapter has printed it when its log is there.
     breakroom_testkit::wait::until(LONG, || rig.log_path().exists().then_some(())).unwrap();
@@ -143,11 +144,7 @@ fn r61_answers_to_reverse_requests_and_cancel_carry_the_right_numbers() {
         json!({"respond": "cancel"}),
         json!({"respond": "vendor/slow", "success": false, "message": "cancelled"}),
     ];
-    let mut client = bridge.client("s", &logging(&rig, &steps));
-    initialize(&mut client);
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
+    let mut client = launched(&bridge, &logging(&rig, &steps));
     let slow = client.request("vendor/slow", json!({}));
     let question = client.reverse("vendor/question");
     client.reply(&question, true, json!({"answer": 42}));
@@ -215,32 +212,16 @@ fn r86_to_r88_ports_stand_wherever_the_placeholder_does() {
     }
 }
 
-/// A session that has been launched.
-fn launched(bridge: &Bridging, adapter: &Value) -> breakroom_testkit::Strict {
-    let mut client = bridge.client("s", adapter);
-    initialize(&mut client);
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
-    client
-}
-
 #[test]
 fn r61_progress_names_the_request_by_the_clients_number() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     // The adapter's third request: `initialize`, `launch` and this one.
     let body = json!({"progressId": "p", "title": "indexing", "requestId": 3});
-    let steps = [
-        json!({"expect": "vendor/slow"}),
-        json!({"send": {"type": "event", "event": "progressStart", "body": body}}),
-        json!({"respond": "vendor/slow"}),
-    ];
-    let mut client = bridge.client("s", &rig.fake(&steps));
-    client.call("initialize", json!({"adapterID": "fake", "supportsProgressReporting": true}));
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
+    let steps =
+        [json!({"expect": "vendor/slow"}), event("progressStart", body), json!({"respond": "vendor/slow"})];
+    let declared = json!({"adapterID": "fake", "supportsProgressReporting": true});
+    let mut client = launched_with(&bridge, &rig.fake(&steps), declared);
     let slow = client.send(json!({"seq": 900, "type": "request", "command": "vendor/slow"}));
     assert_eq!(client.event("progressStart")["body"]["requestId"], 900);
     client.response(slow);
@@ -251,16 +232,11 @@ fn r61_progress_names_the_request_by_the_clients_number() {
 fn r94_wrong_types_and_unknown_headers_of_the_adapter_end_nothing() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
-    let event = r#"{"seq":7,"type":"event","event":"vendor/framed","body":{}}"#;
-    let framed = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{event}", event.len());
-    let module =
-        json!({"type": "event", "event": "module", "body": {"reason": 5, "module": {"id": "m", "name": 7}}});
-    let steps = [
-        json!({"expect": "threads"}),
-        json!({"raw": framed}),
-        json!({"send": module}),
-        json!({"respond": "threads", "body": {"threads": []}}),
-    ];
+    let vendor = r#"{"seq":7,"type":"event","event":"vendor/framed","body":{}}"#;
+    let framed =
+        format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{vendor}", vendor.len());
+    let module = event("module", json!({"reason": 5, "module": {"id": "m", "name": 7}}));
+    let steps = at_threads(&[json!({"raw": framed}), module]);
     let mut client = launched(&bridge, &rig.fake(&steps));
     client.call("threads", Value::Null);
     client.event("vendor/framed");
@@ -272,11 +248,7 @@ fn r94_wrong_types_and_unknown_headers_of_the_adapter_end_nothing() {
 fn r76_stderr_of_the_adapter_is_in_the_log_of_its_session() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
-    let steps = [
-        json!({"expect": "threads"}),
-        json!({"stderr": "low on licences\n"}),
-        json!({"respond": "threads", "body": {"threads": []}}),
-    ];
+    let steps = at_threads(&[json!({"stderr": "low on licences\n"})]);
     let mut client = launched(&bridge, &rig.fake(&steps));
     client.call("threads", Value::Null);
     let logged = || {
@@ -284,49 +256,5 @@ fn r76_stderr_of_the_adapter_is_in_the_log_of_its_session() {
         String::from_utf8(log.stdout).unwrap().contains("low on licences").then_some(())
     };
     breakroom_testkit::wait::until(LONG, logged).expect("the log has what the adapter wrote");
-    end(client);
-}
-
-#[test]
-fn r57_child_of_an_adapter_gets_the_same_adapter_whatever_its_type_is() {
-    let rig = Rig::new();
-    let bridge = Bridging::start(&rig, &["s"]);
-    let configuration = json!({"type": "python", "request": "launch", "name": "worker", "program": "w.py"});
-    let arguments = json!({"request": "launch", "configuration": configuration});
-    let steps = [
-        json!({"expect": "vendor/spawn"}),
-        json!({"send": {"type": "request", "command": "startDebugging", "arguments": arguments}}),
-        json!({"respond": "vendor/spawn"}),
-    ];
-    let mut client = bridge.client("s", &rig.fake(&steps));
-    client.allow(&["thread"]);
-    client.call("initialize", json!({"adapterID": "fake", "supportsStartDebuggingRequest": true}));
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
-    client.call("configurationDone", json!({}));
-    client.call("vendor/spawn", json!({}));
-    let asked = client.reverse("startDebugging");
-    let mut announced = configuration.clone();
-    announced["__dcp_child_session_id"] = "s:0".into();
-    assert_eq!(asked["arguments"], json!({"request": "launch", "configuration": announced}));
-    client.reply(&asked, true, json!({}));
-    let (stream, answer) =
-        bridge.handshake(&json!({"token": crate::support::bridging::TOKEN, "session_id": "s:0"}));
-    assert_eq!(answer, json!({"success": true}));
-    stream.set_read_timeout(None).unwrap();
-    let mut child = breakroom_testkit::Strict::unix(stream);
-    child.allow(&["thread"]);
-    child.call("initialize", json!({"adapterID": "python"}));
-    let attach = child.request("launch", announced);
-    child.event("initialized");
-    child.call("configurationDone", json!({}));
-    child.response(attach);
-    child.call("threads", Value::Null);
-    let processes = rig.sandbox.census().processes();
-    let adapters = processes.iter().filter(|process| process.command_line.contains("fake-adapter")).count();
-    assert!(adapters >= 2, "{processes:?}");
-    assert!(!processes.iter().any(|process| process.command_line.contains("debugpy")), "{processes:?}");
-    end(child);
     end(client);
 }

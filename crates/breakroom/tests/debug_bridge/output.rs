@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use breakroom_testkit::{Strict, wait};
 use serde_json::{Value, json};
 
+use crate::steps::{at_threads, event, launched_with};
 use crate::support::bridging::{Bridging, request};
 use crate::support::rig::{LONG, Rig, end};
 
@@ -13,18 +14,12 @@ fn output(category: Value, text: &str) -> Value {
     if category.is_null() {
         body.as_object_mut().unwrap().remove("category");
     }
-    json!({"send": {"type": "event", "event": "output", "body": body}})
+    event("output", body)
 }
 
 /// A session that is launched, so that its script waits for `threads`.
 fn begin(bridge: &Bridging, adapter: &Value, terminal: bool) -> Strict {
-    let mut client = bridge.client("s", adapter);
-    let declared = json!({"adapterID": "fake", "supportsRunInTerminalRequest": terminal});
-    client.call("initialize", declared);
-    let launch = client.request("launch", json!({"program": "x"}));
-    client.event("initialized");
-    client.response(launch);
-    client
+    launched_with(bridge, adapter, json!({"adapterID": "fake", "supportsRunInTerminalRequest": terminal}))
 }
 
 fn with_logs(rig: &Rig, options: &[&str]) -> (Bridging, std::path::PathBuf) {
@@ -41,16 +36,14 @@ fn read(logs: &std::path::Path, name: &str) -> String {
 fn r63_r64_r66_r93_output_is_kept_by_category_and_forwarded() {
     let rig = Rig::new();
     let (bridge, logs) = with_logs(&rig, &[]);
-    let steps = [
-        json!({"expect": "threads"}),
+    let steps = at_threads(&[
         output(json!("stdout"), "one\n"),
         output(json!("stderr"), "two\n"),
         output(json!("console"), "three\n"),
         output(Value::Null, "four\n"),
         output(json!("telemetry"), "five\n"),
         output(json!("important"), "six\n"),
-        json!({"respond": "threads", "body": {"threads": []}}),
-    ];
+    ]);
     let mut client = begin(&bridge, &rig.fake(&steps), false);
     client.call("threads", Value::Null);
     let shown = client.output_containing("six");
@@ -72,11 +65,7 @@ fn output_without_a_run_id_is_not_kept_and_an_unsafe_run_id_is_refused() {
     unsafe_id["run_id"] = "../escape".into();
     let (_, answer) = bridge.handshake(&unsafe_id);
     assert!(answer["error"].as_str().unwrap().starts_with("run id cannot be used"), "{answer}");
-    let steps = [
-        json!({"expect": "threads"}),
-        output(json!("stdout"), "one\n"),
-        json!({"respond": "threads", "body": {"threads": []}}),
-    ];
+    let steps = at_threads(&[output(json!("stdout"), "one\n")]);
     let mut without = request("s", &rig.fake(&steps));
     without.as_object_mut().unwrap().remove("run_id");
     let (stream, answer) = bridge.handshake(&without);
@@ -137,13 +126,11 @@ fn r10_r65_r92_bridge_runs_the_program_and_keeps_what_its_terminal_prints() {
 fn r92_client_runs_the_program_if_the_bridge_is_told_so() {
     let rig = Rig::new();
     let (bridge, logs) = with_logs(&rig, &["--run-in-terminal", "client"]);
-    let steps = [
-        json!({"expect": "threads"}),
+    let steps = at_threads(&[
         in_terminal("true"),
         json!({"expect_response": "runInTerminal"}),
         output(json!("stdout"), "from an event\n"),
-        json!({"respond": "threads", "body": {"threads": []}}),
-    ];
+    ]);
     let mut client = begin(&bridge, &rig.fake(&steps), true);
     let threads = client.request("threads", Value::Null);
     let asked = client.reverse("runInTerminal");
@@ -161,9 +148,9 @@ fn tail_of_an_adapter_that_ends_at_once_is_not_lost() {
     for _ in 0..20 {
         let rig = Rig::new();
         let bridge = Bridging::start(&rig, &["s"]);
-        let line = json!({"send": {"type": "event", "event": "output", "body": {"output": "line {{i}}\n"}}, "repeat": 500});
-        let exited = json!({"send": {"type": "event", "event": "exited", "body": {"exitCode": 3}}});
-        let terminated = json!({"send": {"type": "event", "event": "terminated"}});
+        let mut line = event("output", json!({"output": "line {{i}}\n"}));
+        line["repeat"] = 500.into();
+        let (exited, terminated) = (event("exited", json!({"exitCode": 3})), event("terminated", json!({})));
         let steps = [json!({"expect": "threads"}), line, exited, terminated, json!({"exit": 0})];
         let mut client = begin(&bridge, &rig.fake(&steps), false);
         let threads = client.request("threads", Value::Null);

@@ -103,6 +103,13 @@ impl Bridging {
         self.lines.recv_timeout(LONG).expect("the bridge writes another line")
     }
 
+    /// The answer to the registrar's last line and the change of state that it caused, which come in any order.
+    pub fn answer_and_change(&self) -> [Value; 2] {
+        let mut lines = [self.line(), self.line()];
+        lines.sort_by_key(|line| line.get("state").is_some());
+        lines
+    }
+
     /// Sends a line as the registrar.
     pub fn say(&mut self, line: &Value) {
         writeln!(self.stdin.as_mut().expect("it is open"), "{line}").expect("the bridge reads");
@@ -130,6 +137,19 @@ impl Bridging {
     pub fn client(&self, session: &str, adapter: &Value) -> Strict {
         let (stream, answer) = self.handshake(&request(session, adapter));
         assert_eq!(answer, json!({"success": true}));
+        stream.set_read_timeout(None).expect("a socket takes no timeout");
+        Strict::unix(stream)
+    }
+
+    /// Asks for a child session, which needs no adapter configuration, and gives the answer.
+    pub fn ask_for_child(&self, id: &str, token: &str) -> (UnixStream, Value) {
+        self.handshake(&json!({"token": token, "session_id": id}))
+    }
+
+    /// A strict client of a child session, after an accepted handshake.
+    pub fn child(&self, id: &str) -> Strict {
+        let (stream, answer) = self.ask_for_child(id, TOKEN);
+        assert_eq!(answer, json!({"success": true}), "{id}");
         stream.set_read_timeout(None).expect("a socket takes no timeout");
         Strict::unix(stream)
     }

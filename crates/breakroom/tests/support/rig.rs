@@ -199,7 +199,7 @@ pub fn peak(pid: i32) -> u64 {
     memory(pid, "VmHWM:")
 }
 
-fn memory(pid: i32, field: &str) -> u64 {
+pub fn memory(pid: i32, field: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process lives");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("the kernel tells the memory");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("it is a number") * 1024
@@ -212,6 +212,16 @@ pub fn descriptors(pid: i32) -> Vec<String> {
     let mut kinds: Vec<String> = open.into_iter().map(|(_, target)| kind(target)).collect();
     kinds.sort();
     kinds
+}
+
+/// The names of a process's threads, without those that a runtime keeps for a moment in case they are needed again.
+pub fn threads(pid: i32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("the process lives");
+    let name = |task: fs::DirEntry| fs::read_to_string(task.path().join("comm")).ok();
+    let names = tasks.filter_map(Result::ok).filter_map(name).map(|name| name.trim().to_owned());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with("tokio-")).collect();
+    names.sort();
+    names
 }
 
 /// Arguments of a launch with this adapter. Nobody comes back to it, so that a test sees the end of what it lost.

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
 use breakroom_hub::{
-    Context, Link, LinkError, Newcomer, Passable, PeerAccess, Process, Purpose, SessionOptions,
+    Context, IfSilent, Link, LinkError, Newcomer, Passable, PeerAccess, Process, Purpose, SessionOptions,
     connect_or_start, locate, passable, run_private,
 };
 
@@ -115,7 +115,12 @@ fn serve_in(
     let context = Context::of_this_process();
     let newcomer = match options.hub {
         Hub::Private => newcomer,
-        Hub::Daemon => match Link::hand_over(connect_or_start(&options.executable)?, newcomer, &context) {
+        Hub::Daemon => match Link::hand_over(
+            connect_or_start(&options.executable)?,
+            newcomer,
+            &context,
+            IfSilent::ShutDown,
+        ) {
             Ok(link) => {
                 handed_over();
                 return link.wait().map_or(Ok(()), |reason| Err(DoorError::Lost(reason)));

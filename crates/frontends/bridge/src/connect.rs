@@ -7,6 +7,8 @@ use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use breakroom_wire::header;
@@ -125,15 +127,24 @@ fn unanswered(error: io::Error) -> ConnectError {
 
 /// Copies stdin to the bridge and what the bridge sends to stdout, until the bridge closes the connection.
 ///
-/// The end of stdin closes our direction; the bridge ends the session then.
+/// The end of stdin closes our direction; the bridge ends the session then. If the bridge closes first, that is an error:
+/// whoever reads stdout knows whether the session had ended.
 pub fn relay(stream: UnixStream) -> io::Result<()> {
     let to_bridge = stream.try_clone()?;
+    let input_ended = Arc::new(AtomicBool::new(false));
+    let ended = input_ended.clone();
     std::thread::Builder::new().name("to-bridge".to_owned()).spawn(move || {
         // A bridge that is gone is noticed by the other direction.
-        let _ = copy(&mut io::stdin().lock(), &mut &to_bridge);
+        if copy(&mut io::stdin().lock(), &mut &to_bridge).is_ok() {
+            ended.store(true, Ordering::SeqCst);
+        }
         let _ = to_bridge.shutdown(Shutdown::Write);
     })?;
-    copy(&mut &stream, &mut io::stdout().lock())
+    copy(&mut &stream, &mut io::stdout().lock())?;
+    match input_ended.load(Ordering::SeqCst) {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the bridge closed it")),
+    }
 }
 
 /// Each piece is passed on before the next is awaited.

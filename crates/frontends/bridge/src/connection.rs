@@ -8,11 +8,12 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use breakroom_hub::{
-    ChildIds, Context, Entry, FixedAdapter, Follow, Link, LinkError, Newcomer, OutputFiles, PeerAccess,
-    Purpose, SessionOptions, WhenAlone, Which, connect_or_start, end, read_journal,
+    ChildIds, Context, Ending, Entry, FixedAdapter, Follow, IfSilent, Link, LinkError, Newcomer, OutputFiles,
+    PeerAccess, Purpose, Reading, SessionOptions, WhenAlone, Which, connect_or_start, describe, end,
+    read_journal,
 };
 use breakroom_wire::header;
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ use crate::{Shared, environment, logs, socket};
 
 /// The member of a configuration that holds the id of a child session.
 const CHILD_ID: &str = "__dcp_child_session_id";
+/// How long a client that was told of a failure may keep sending.
+const CLOSING: Duration = Duration::from_secs(1);
 /// Connections that have not finished their handshake. Beyond this a new one is closed.
 const MAX_UNAUTHENTICATED: usize = 256;
 
@@ -130,7 +133,8 @@ fn shake_hands(shared: &Shared, stream: &UnixStream, permit: Permit) -> Option<(
 fn accept(shared: &Shared, request: &Request) -> Result<Accepted, Refusal> {
     let id = SessionId(request.session_id.clone());
     let configuration = request.debug_adapter_config.as_ref();
-    match shared.sessions.connect(&id, &request.token, configuration.is_some())? {
+    let announced_in = announced_in(shared, &id)?;
+    match shared.sessions.connect(&id, &request.token, configuration.is_some(), announced_in.as_deref())? {
         Admission::Child { hub_session } => return Ok(Accepted::Child { hub_session }),
         Admission::Session => {}
     }
@@ -143,6 +147,13 @@ fn accept(shared: &Shared, request: &Request) -> Result<Accepted, Refusal> {
         Ok(Accepted::Session { record, files })
     };
     accepted().inspect_err(|_| shared.sessions.disconnect(&id, Failed::Handshake))
+}
+
+/// The session of the hub that has a child with this id.
+fn announced_in(shared: &Shared, id: &SessionId) -> Result<Option<String>, Refusal> {
+    let Some(hub_session) = shared.sessions.hub_session_of_child(id) else { return Ok(None) };
+    let described = describe(&hub_session).map_err(|error| Refusal::HubFailed(error.to_string()))?;
+    Ok(described.filter(|session| session.may_have_child(&id.0)).map(|_| hub_session))
 }
 
 /// Hands the client of a child session to the hub, and waits until the hub lets go of it.
@@ -159,7 +170,7 @@ fn join_child(shared: &Shared, id: &SessionId, hub_session: String, stream: Unix
 }
 
 fn run(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     id: &SessionId,
     request: &Request,
     record: Value,
@@ -179,10 +190,15 @@ fn run(
     // The hub holds the connection now; a copy here would keep it open after the hub has closed it.
     drop(stream);
     let hub_session = link.session().to_owned();
-    if !shared.sessions.run(id, hub_session.clone()) {
-        crate::end_in_hub(hub_session.clone());
+    let log = read_journal(Some(hub_session.clone()), Follow::UntilTheEnd);
+    let stop = log.as_ref().ok().and_then(|log| log.stopper().ok());
+    if !shared.sessions.run(id, hub_session.clone(), stop) {
+        crate::end_in_hub(shared, id.clone(), hub_session);
     }
-    watch(hub_session, link)
+    let outcome = watch(log);
+    // The hub ends a session whose link is closed.
+    drop(link);
+    outcome
 }
 
 fn options(shared: &Shared, id: &SessionId, request: &Request, record: Value) -> SessionOptions {
@@ -207,15 +223,15 @@ fn hand_over(
     let clone = || stream.try_clone().map(Into::into).map_err(io);
     let newcomer = Newcomer { input: clone()?, output: clone()?, control: None, files, purpose };
     let context = environment::without_credentials(Context::of_this_process());
-    Link::hand_over(connect_or_start(&shared.options.executable)?, newcomer, &context)
+    let hub = connect_or_start(&shared.options.executable)?;
+    Link::hand_over(hub, newcomer, &context, IfSilent::Keep)
 }
 
 /// Reads the event log of a session until the session and its processes are gone.
-fn watch(hub_session: String, link: Link) -> Outcome {
+fn watch(log: Result<Reading, LinkError>) -> Outcome {
     let mut seen = Seen::default();
-    let read = seen.read(hub_session);
-    drop(link);
-    // The hub ended, and with it the session.
+    let read = log.and_then(|log| seen.read(log));
+    // If the log cannot be read, the hub ended, and with it the session.
     let failure = read.err().map(|error| error.to_string()).or(seen.failure);
     let exit_code = seen.exit_code;
     match failure {
@@ -235,8 +251,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn read(&mut self, hub_session: String) -> Result<(), LinkError> {
-        let mut log = read_journal(Some(hub_session), Follow::UntilTheEnd)?;
+    fn read(&mut self, mut log: Reading) -> Result<(), LinkError> {
         while let Some(page) = log.next_page()? {
             // A log that is too long to be kept is that of an adapter that ran.
             self.started |= page.missed > 0;
@@ -271,11 +286,18 @@ fn tell_of_failure(mut stream: &UnixStream, error: &str) {
             return tracing::debug!("a client left before it heard of the failure: {error}");
         }
     }
+    handshake::close(stream, Instant::now() + CLOSING);
 }
 
-/// Ends a session of the hub.
-pub fn end_session(hub_session: String) {
-    if let Err(error) = end(Which::One(hub_session), "breakroom bridge") {
-        tracing::warn!("a session could not be ended: {error}");
+/// Ends a session of the hub. If the hub does not do it, the bridge stops waiting for the session.
+pub fn end_session(shared: &Shared, id: &SessionId, hub_session: &str) {
+    let ending = Ending {
+        by: "breakroom bridge".to_owned(),
+        reason: Some("the session was ended by the orchestrator (breakroom bridge)".to_owned()),
+    };
+    let Err(error) = end(Which::One(hub_session.to_owned()), &ending) else { return };
+    // A session that has ended by itself in the meantime is reported when its event log is read to the end.
+    if !matches!(describe(hub_session), Ok(None)) {
+        shared.sessions.give_up(id, hub_session, format!("the session could not be ended: {error}"));
     }
 }

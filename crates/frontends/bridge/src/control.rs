@@ -58,11 +58,15 @@ pub fn run(options: Options, first: &[String], token: Option<&Token>) -> Result<
         true => Registrar::Signals,
         false => Registrar::Listening,
     };
-    watch_signals(sender.clone()).map_err(|source| io_error("cannot install signal handlers", source))?;
+    let socket = bridge.socket().to_owned();
+    watch_signals(sender.clone(), socket)
+        .map_err(|source| io_error("cannot install signal handlers", source))?;
     let mut control = Control { bridge, registrar };
     control.print(&json!({"socket": control.bridge.socket()}));
     if registrar == Registrar::Listening {
-        std::thread::spawn(move || read_lines(&sender));
+        let read =
+            std::thread::Builder::new().name("registrar".to_owned()).spawn(move || read_lines(&sender));
+        read.map_err(|source| io_error("cannot start the thread that reads stdin", source))?;
     }
     control.run(&events);
     Ok(())
@@ -164,23 +168,27 @@ fn input_is_null() -> bool {
     input.zip(null).is_some_and(|(input, null)| input.rdev() == null.rdev())
 }
 
-fn watch_signals(sender: Sender<Event>) -> io::Result<()> {
+/// The first signal ends the sessions, and the bridge after them. The second ends the bridge at once, also if it waits for
+/// the hub or for a registrar that does not read. The hub ends what is left, because it loses the bridge.
+fn watch_signals(sender: Sender<Event>, socket: PathBuf) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let guard = runtime.enter();
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     drop(guard);
-    std::thread::spawn(move || {
-        runtime.block_on(async {
-            loop {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = interrupt.recv() => {}
-                }
-                if sender.send(Event::Terminate).is_err() {
-                    return;
-                }
+    let watch = async move {
+        for is_first in [true, false] {
+            let signal = tokio::select! {
+                _ = terminate.recv() => SignalKind::terminate(),
+                _ = interrupt.recv() => SignalKind::interrupt(),
+            };
+            if !is_first {
+                let _ = std::fs::remove_file(&socket);
+                std::process::exit(128 + signal.as_raw_value());
             }
-        });
-    });
-    Ok(())
+            // The loop that receives it ends only with the process.
+            let _ = sender.send(Event::Terminate);
+        }
+    };
+    let threads = std::thread::Builder::new().name("signals".to_owned());
+    threads.spawn(move || runtime.block_on(watch)).map(drop)
 }

@@ -4,6 +4,7 @@
 //! and the token is right is decided in `sessions`; nothing is started here.
 
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ pub const DEADLINE: Duration = Duration::from_secs(30);
 
 const WRONG_TYPE: &str = "the handshake has a member of the wrong type";
 
-/// How long a client that was refused may go on sending.
+/// How long a client that was refused may keep sending.
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// What the client of a debug session sends first.
@@ -139,19 +140,28 @@ pub fn write(mut stream: &UnixStream, response: &Response, by: Instant) -> io::R
     stream.set_write_timeout(None)
 }
 
-/// Refuses the handshake. What the client has sent beyond it is read and dropped for a moment, because unread bytes would
-/// destroy the answer on its way.
+/// Refuses the handshake.
 pub fn refuse(stream: &UnixStream, error: &str, by: Instant) {
     let by = by.min(Instant::now() + DRAIN);
+    match write(stream, &Response::refused(error), by) {
+        Ok(()) => close(stream, by),
+        Err(error) => tracing::debug!("a client left before its handshake was refused: {error}"),
+    }
+}
+
+/// Ends a connection after its last words. What the client has sent beyond them is read and dropped until `by`, because
+/// unread bytes would destroy the last words on their way. Duplicates of the connection end too.
+pub fn close(stream: &UnixStream, by: Instant) {
     let drain = || {
-        write(stream, &Response::refused(error), by)?;
-        stream.shutdown(std::net::Shutdown::Write)?;
+        stream.shutdown(Shutdown::Write)?;
         stream.set_read_timeout(Some(remaining(by)?))?;
         io::copy(&mut stream.take(16 * MAX_MESSAGE as u64), &mut io::sink())
     };
     if let Err(error) = drain() {
-        tracing::debug!("a client left before its handshake was refused: {error}");
+        tracing::debug!("a client did not close its connection: {error}");
     }
+    // It fails only if the client was faster.
+    let _ = stream.shutdown(Shutdown::Both);
 }
 
 pub(crate) fn remaining(by: Instant) -> io::Result<Duration> {

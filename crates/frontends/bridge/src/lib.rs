@@ -22,11 +22,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use breakroom_hub::{FolderError, TerminalHost, Token, runtime_dir};
 
 use connection::Permit;
+use handshake::Response;
 use sessions::{Ended, Sessions};
 use socket::PrivateSocket;
 
@@ -108,7 +110,9 @@ impl Bridge {
         let listener = socket.listener.try_clone();
         let listener = listener.map_err(|source| io_error("cannot accept connections", source))?;
         let accepting = shared.clone();
-        std::thread::spawn(move || accept(&accepting, &listener));
+        let accept = move || accept(&accepting, &listener);
+        let started = std::thread::Builder::new().name("accept".to_owned()).spawn(accept);
+        started.map_err(|source| io_error("cannot start the thread that accepts connections", source))?;
         Ok(Bridge { shared, socket })
     }
 
@@ -135,7 +139,7 @@ impl Bridge {
             Ended::NotFound => false,
             Ended::Removed | Ended::WhenRunning => true,
             Ended::InHub(hub_session) => {
-                end_in_hub(hub_session);
+                end_in_hub(&self.shared, id.clone(), hub_session);
                 true
             }
         }
@@ -163,8 +167,33 @@ impl Drop for Bridge {
 }
 
 /// On a thread of its own, because the hub answers when the session is gone.
-fn end_in_hub(hub_session: String) {
-    std::thread::spawn(move || connection::end_session(hub_session));
+fn end_in_hub(shared: &Arc<Shared>, id: SessionId, hub_session: String) {
+    let ending = (shared.clone(), id, hub_session);
+    let passed = pass_to_thread("end", ending, |(shared, id, hub_session)| {
+        connection::end_session(&shared, &id, &hub_session);
+    });
+    if let Err(((shared, id, hub_session), error)) = passed {
+        tracing::warn!("a session is ended without a thread of its own: {error}");
+        connection::end_session(&shared, &id, &hub_session);
+    }
+}
+
+/// Starts a thread that works on `given`. Gives it back if there can be no other thread.
+fn pass_to_thread<T: Send + 'static>(
+    name: &str,
+    given: T,
+    work: impl FnOnce(T) + Send + 'static,
+) -> Result<(), (T, io::Error)> {
+    let (sender, receiver) = channel();
+    let run = move || {
+        if let Ok(given) = receiver.recv() {
+            work(given);
+        }
+    };
+    match std::thread::Builder::new().name(name.to_owned()).spawn(run) {
+        Ok(_) => sender.send(given).map_err(|unsent| (unsent.0, io::ErrorKind::BrokenPipe.into())),
+        Err(error) => Err((given, error)),
+    }
 }
 
 fn accept(shared: &Arc<Shared>, listener: &std::os::unix::net::UnixListener) {
@@ -185,8 +214,17 @@ fn accept(shared: &Arc<Shared>, listener: &std::os::unix::net::UnixListener) {
             tracing::warn!("a connection was closed: too many have not finished their handshake");
             continue;
         };
-        let shared = shared.clone();
-        std::thread::spawn(move || connection::serve(&shared, stream, permit));
+        let connection = (shared.clone(), stream, permit);
+        let passed = pass_to_thread("connection", connection, |(shared, stream, permit)| {
+            connection::serve(&shared, stream, permit);
+        });
+        if let Err(((_, stream, _), error)) = passed {
+            tracing::warn!("a connection was refused: {error}");
+            let by = Instant::now() + Duration::from_secs(1);
+            let response = Response::refused("the bridge cannot start another thread; try again later");
+            // A client that has left needs no answer.
+            let _ = handshake::write(&stream, &response, by);
+        }
     }
 }
 

@@ -56,7 +56,9 @@ pub enum OrchestratorError {
 }
 
 /// Runs one service until its run session ends, and prints each notification about it as a line of JSON on stdout.
-pub fn run(body: Body, settings: Settings, options: Options) -> Result<Outcome, OrchestratorError> {
+///
+/// Without options for a bridge, the IDE starts the debug adapter itself.
+pub fn run(body: Body, settings: Settings, options: Option<Options>) -> Result<Outcome, OrchestratorError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let outcome = runtime.block_on(orchestrate(body, settings, options));
     // A thread may still be writing to a stdout that is not read.
@@ -64,17 +66,15 @@ pub fn run(body: Body, settings: Settings, options: Options) -> Result<Outcome, 
     outcome
 }
 
-async fn orchestrate(body: Body, settings: Settings, options: Options) -> Result<Outcome, OrchestratorError> {
+async fn orchestrate(body: Body, settings: Settings, options: Option<Options>) -> Result<Outcome, OrchestratorError> {
     let mut signals = Signals::watch()?;
     let endpoint = Arc::new(Endpoint::new(settings)?);
     let (version, notifications) = tokio::select! {
         connected = connect(&endpoint) => connected?,
         signal = signals.next() => return Ok(Outcome::Stopped(signal)),
     };
-    let mut bridge = match version.has_bridge() {
-        true => Some(OwnBridge::open(options, &endpoint.settings.token)?),
-        false => None,
-    };
+    let options = options.filter(|_| version.has_bridge());
+    let mut bridge = options.map(|options| OwnBridge::open(options, &endpoint.settings.token)).transpose()?;
     let body = {
         let place = bridge.as_ref().map(OwnBridge::place);
         body.with_bridge(place.as_ref().map(|(socket, session)| (&**socket, *session)))

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use breakroom_hub::Token;
+use breakroom_hub::{StopReading, Token};
 use serde::Serialize;
 
 /// The id that the registrar gives a session.
@@ -55,6 +55,8 @@ pub enum Refusal {
     InvalidConfiguration(String),
     #[error("run id cannot be used: {0}")]
     InvalidRun(String),
+    #[error("the child session cannot be looked up: {0}")]
+    HubFailed(String),
 }
 
 /// What an accepted handshake leads to.
@@ -88,16 +90,30 @@ impl SessionId {
 
 impl Session {
     /// A child has its parent's token and adapter, so it needs no configuration.
-    fn connect_child(&mut self, id: &SessionId, token: &str) -> Result<Admission, Refusal> {
+    fn connect_child(
+        &mut self,
+        id: &SessionId,
+        token: &str,
+        announced_in: Option<&str>,
+    ) -> Result<Admission, Refusal> {
+        let Phase::Running { hub_session, .. } = &self.phase else { return Err(Refusal::NotFound) };
+        if announced_in != Some(hub_session) {
+            return Err(Refusal::NotFound);
+        }
         if !self.token.matches(token.as_bytes()) {
             return Err(Refusal::InvalidToken);
         }
-        let Phase::Running { hub_session } = &self.phase else { return Err(Refusal::NotFound) };
         if !self.children.insert(id.clone()) {
             return Err(Refusal::AlreadyConnected(id.clone()));
         }
         Ok(Admission::Child { hub_session: hub_session.clone() })
     }
+}
+
+/// The registered session that a child with this id would belong to. None if the id itself is registered.
+fn root_of(sessions: &BTreeMap<SessionId, Session>, id: &SessionId) -> Option<SessionId> {
+    let is_child = !sessions.contains_key(id);
+    id.ancestors().find(|ancestor| is_child && sessions.contains_key(ancestor))
 }
 
 #[derive(Debug)]
@@ -106,15 +122,30 @@ enum Phase {
     Created,
     /// A handshake was accepted, and the hub has no session for it yet.
     Connecting,
-    /// The hub holds the session under this id.
-    Running { hub_session: String },
+    /// The hub holds the session under this id. `stop` ends the wait for its end.
+    Running { hub_session: String, stop: Option<StopReading> },
 }
 
 /// Whether the registrar has ended a session that had a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum EndRequest {
     No,
     Yes,
+    /// The hub did not end it, for this reason.
+    Failed(String),
+}
+
+impl EndRequest {
+    /// The last change of a session that the registrar has ended.
+    fn change(&self, id: &SessionId) -> Option<StateChange> {
+        match self {
+            EndRequest::No => None,
+            EndRequest::Yes => Some(StateChange::new(id, State::Terminated)),
+            EndRequest::Failed(error) => {
+                Some(StateChange { error: Some(error.clone()), ..StateChange::new(id, State::Error) })
+            }
+        }
+    }
 }
 
 /// What is left to do when the registrar ends a session.
@@ -168,19 +199,29 @@ impl Sessions {
         true
     }
 
-    /// Checks a handshake in the protocol's order and takes the session for it.
+    /// The session of the hub that a child with this id would belong to. Whether it has such a child is the hub's to say.
+    pub fn hub_session_of_child(&self, id: &SessionId) -> Option<String> {
+        let sessions = self.lock();
+        match &sessions.get(&root_of(&sessions, id)?)?.phase {
+            Phase::Running { hub_session, .. } => Some(hub_session.clone()),
+            Phase::Created | Phase::Connecting => None,
+        }
+    }
+
+    /// Checks a handshake in the protocol's order and takes the session for it. `announced_in` is the session of the hub
+    /// that has a child with this id.
     pub fn connect(
         &self,
         id: &SessionId,
         token: &str,
         has_configuration: bool,
+        announced_in: Option<&str>,
     ) -> Result<Admission, Refusal> {
         let mut sessions = self.lock();
-        if !sessions.contains_key(id)
-            && let Some(root) = id.ancestors().find(|ancestor| sessions.contains_key(ancestor))
+        if let Some(root) = root_of(&sessions, id)
             && let Some(session) = sessions.get_mut(&root)
         {
-            return session.connect_child(id, token);
+            return session.connect_child(id, token, announced_in);
         }
         let session = sessions.get_mut(id).ok_or(Refusal::NotFound)?;
         if !session.token.matches(token.as_bytes()) {
@@ -199,8 +240,7 @@ impl Sessions {
     /// A child session has lost its client.
     pub fn disconnect_child(&self, id: &SessionId) {
         let mut sessions = self.lock();
-        let root = id.ancestors().find(|ancestor| sessions.contains_key(ancestor));
-        if let Some(session) = root.and_then(|root| sessions.get_mut(&root)) {
+        if let Some(session) = root_of(&sessions, id).and_then(|root| sessions.get_mut(&root)) {
             session.children.remove(id);
         }
     }
@@ -209,9 +249,9 @@ impl Sessions {
     pub fn disconnect(&self, id: &SessionId, failed: Failed) {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return };
-        if session.end == EndRequest::Yes {
+        if let Some(change) = session.end.change(id) {
             sessions.remove(id);
-            return (self.on_change)(StateChange::new(id, State::Terminated));
+            return (self.on_change)(change);
         }
         session.phase = Phase::Created;
         if let Failed::Start(error) = failed {
@@ -220,10 +260,10 @@ impl Sessions {
     }
 
     /// The hub has the session. False if it is to be ended at once.
-    pub fn run(&self, id: &SessionId, hub_session: String) -> bool {
+    pub fn run(&self, id: &SessionId, hub_session: String, stop: Option<StopReading>) -> bool {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return false };
-        session.phase = Phase::Running { hub_session };
+        session.phase = Phase::Running { hub_session, stop };
         (self.on_change)(StateChange::new(id, State::Connected));
         session.end == EndRequest::No
     }
@@ -231,8 +271,23 @@ impl Sessions {
     /// Removes a session that has come to its end.
     pub fn remove(&self, end: StateChange) {
         let mut sessions = self.lock();
-        sessions.remove(&end.session);
-        (self.on_change)(end);
+        let failed = sessions.remove(&end.session).and_then(|session| match session.end {
+            EndRequest::Failed(_) => session.end.change(&end.session),
+            EndRequest::No | EndRequest::Yes => None,
+        });
+        (self.on_change)(failed.unwrap_or(end));
+    }
+
+    /// The hub did not end a session that the registrar has ended, so its end is not waited for any longer.
+    pub fn give_up(&self, id: &SessionId, ended: &str, error: String) {
+        let mut sessions = self.lock();
+        let Some(session) = sessions.get_mut(id) else { return };
+        if let Phase::Running { hub_session, stop } = &session.phase
+            && hub_session == ended
+        {
+            session.end = EndRequest::Failed(error);
+            stop.iter().for_each(StopReading::stop);
+        }
     }
 
     /// The registrar ends a session.
@@ -247,7 +302,7 @@ impl Sessions {
                 Ended::Removed
             }
             Phase::Connecting => Ended::WhenRunning,
-            Phase::Running { hub_session } => Ended::InHub(hub_session.clone()),
+            Phase::Running { hub_session, .. } => Ended::InHub(hub_session.clone()),
         }
     }
 
@@ -281,12 +336,12 @@ mod tests {
     fn handshake_is_checked_in_the_order_of_the_protocol() {
         let sessions = with_one();
         let refusal = |session: &str, token: &str, config| {
-            sessions.connect(&id(session), token, config).unwrap_err().to_string()
+            sessions.connect(&id(session), token, config, None).unwrap_err().to_string()
         };
         assert_eq!(refusal("t", "wrong", false), "bridge session not found");
         assert_eq!(refusal("s", "wrong", false), "invalid session token");
         assert_eq!(refusal("s", "token", false), "debug adapter configuration is required");
-        sessions.connect(&id("s"), "token", true).unwrap();
+        sessions.connect(&id("s"), "token", true, None).unwrap();
         assert_eq!(refusal("s", "wrong", true), "invalid session token");
         assert_eq!(refusal("s", "token", true), "session already connected: session s");
     }
@@ -305,14 +360,14 @@ mod tests {
     #[test]
     fn failed_start_lets_the_session_be_connected_again() {
         let (sessions, reported) = reporting();
-        sessions.connect(&id("s"), "token", true).unwrap();
+        sessions.connect(&id("s"), "token", true, None).unwrap();
         assert!(sessions.any_live());
         sessions.disconnect(&id("s"), Failed::Handshake);
         assert!(!sessions.any_live());
-        sessions.connect(&id("s"), "token", true).unwrap();
-        assert!(sessions.run(&id("s"), "hub1".to_owned()));
+        sessions.connect(&id("s"), "token", true, None).unwrap();
+        assert!(sessions.run(&id("s"), "hub1".to_owned(), None));
         sessions.disconnect(&id("s"), Failed::Start("why".to_owned()));
-        sessions.connect(&id("s"), "token", true).unwrap();
+        sessions.connect(&id("s"), "token", true, None).unwrap();
         let wanted = [
             r#"{"session":"s","state":"created"}"#,
             r#"{"session":"s","state":"connected"}"#,
@@ -328,21 +383,21 @@ mod tests {
         assert_eq!(sessions.end(&id("s")), Ended::Removed);
         assert_eq!(sessions.end(&id("s")), Ended::NotFound);
         assert!(sessions.register(id("s"), Token::new(*b"token")));
-        sessions.connect(&id("s"), "token", true).unwrap();
+        sessions.connect(&id("s"), "token", true, None).unwrap();
         assert_eq!(sessions.end(&id("s")), Ended::WhenRunning);
-        assert!(!sessions.run(&id("s"), "hub1".to_owned()));
+        assert!(!sessions.run(&id("s"), "hub1".to_owned(), None));
         assert_eq!(sessions.end(&id("s")), Ended::InHub("hub1".to_owned()));
         sessions.remove(StateChange::new(&id("s"), State::Terminated));
-        assert_eq!(sessions.connect(&id("s"), "token", true), Err(Refusal::NotFound));
+        assert_eq!(sessions.connect(&id("s"), "token", true, None), Err(Refusal::NotFound));
     }
 
     #[test]
     fn session_that_is_ended_before_its_adapter_runs_is_terminated_and_gone() {
         for is_running in [false, true] {
             let (sessions, reported) = reporting();
-            sessions.connect(&id("s"), "token", true).unwrap();
+            sessions.connect(&id("s"), "token", true, None).unwrap();
             if is_running {
-                sessions.run(&id("s"), "hub1".to_owned());
+                sessions.run(&id("s"), "hub1".to_owned(), None);
             }
             sessions.end(&id("s"));
             sessions.disconnect(&id("s"), Failed::Start("it was ended".to_owned()));
@@ -353,26 +408,45 @@ mod tests {
     }
 
     #[test]
-    fn child_of_a_running_session_is_admitted_once_with_its_parents_token() {
+    fn session_that_the_hub_does_not_end_is_given_up_with_the_reason() {
+        let (sessions, reported) = reporting();
+        sessions.connect(&id("s"), "token", true, None).unwrap();
+        sessions.run(&id("s"), "hub2".to_owned(), None);
+        sessions.end(&id("s"));
+        sessions.give_up(&id("s"), "hub1", "about an older session".to_owned());
+        sessions.give_up(&id("s"), "hub2", "the hub is stopped".to_owned());
+        sessions.remove(StateChange::new(&id("s"), State::Terminated));
+        let last = reported.lock().unwrap().last().cloned();
+        assert_eq!(last.as_deref(), Some(r#"{"session":"s","state":"error","error":"the hub is stopped"}"#));
+        assert!(!sessions.any_live());
+    }
+
+    #[test]
+    fn announced_child_of_a_running_session_is_admitted_once_with_its_parents_token() {
         let sessions = with_one();
-        let child = |id: &str, token: &str| sessions.connect(&SessionId(id.to_owned()), token, false);
-        assert_eq!(child("s:0", "token"), Err(Refusal::NotFound), "the hub has no session yet");
-        sessions.connect(&id("s"), "token", true).unwrap();
-        sessions.run(&id("s"), "hub1".to_owned());
-        assert_eq!(child("s:0", "wrong"), Err(Refusal::InvalidToken));
-        for name in ["s:", "s:x", "s:0:", "t:0"] {
-            assert_eq!(child(name, "token"), Err(Refusal::NotFound), "{name}");
+        let child = |child: &str, token: &str, announced_in| {
+            sessions.connect(&id(child), token, false, announced_in).map_err(|refusal| refusal.to_string())
+        };
+        let not_found = || Err("bridge session not found".to_owned());
+        assert_eq!(sessions.hub_session_of_child(&id("s:0")), None, "the hub has no session yet");
+        assert_eq!(child("s:0", "token", None), not_found());
+        sessions.connect(&id("s"), "token", true, None).unwrap();
+        sessions.run(&id("s"), "hub1".to_owned(), None);
+        for name in ["s:", "s:x", "s:0:", "t:0", "s"] {
+            assert_eq!(sessions.hub_session_of_child(&id(name)), None, "{name}");
         }
-        for name in ["s:0", "s:0:1", "s:12"] {
-            assert_eq!(
-                child(name, "token"),
-                Ok(Admission::Child { hub_session: "hub1".to_owned() }),
-                "{name}"
-            );
+        assert_eq!(child("s:12", "wrong", None), not_found(), "the hub knows no such child");
+        for name in ["s:0", "s:0:1"] {
+            assert_eq!(sessions.hub_session_of_child(&id(name)).as_deref(), Some("hub1"), "{name}");
+            assert_eq!(child(name, "wrong", Some("hub1")), Err("invalid session token".to_owned()));
+            assert_eq!(child(name, "token", Some("hub0")), not_found(), "{name}");
+            let admitted = Admission::Child { hub_session: "hub1".to_owned() };
+            assert_eq!(child(name, "token", Some("hub1")), Ok(admitted), "{name}");
         }
-        assert_eq!(child("s:0", "token"), Err(Refusal::AlreadyConnected(id("s:0"))));
+        let again = child("s:0", "token", Some("hub1"));
+        assert_eq!(again, Err("session already connected: session s:0".to_owned()));
         sessions.disconnect_child(&id("s:0"));
-        assert!(child("s:0", "token").is_ok());
+        assert!(child("s:0", "token", Some("hub1")).is_ok());
     }
 
     #[test]

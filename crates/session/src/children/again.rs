@@ -41,6 +41,7 @@ impl Session {
         let Some(announcer) = self.nodes.get(&gone.parent) else { return };
         let Some(configuration) = request.payload() else { return };
         let opening = opening(configuration, &announcer.facts);
+        let opening = self.opening_by_given_adapter(opening, gone.parent, configuration);
         let paths = super::paths_of(configuration, announcer);
         let parent = gone.parent;
         let stage = Stage::Coming { until: None, announced: None };

@@ -214,6 +214,7 @@ impl Session {
                 && child.parent == id
             {
                 child.parent = parent;
+                child.id = None;
             }
         }
         self.dismiss_from_breakpoints(id);

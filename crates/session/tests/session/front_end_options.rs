@@ -1,7 +1,7 @@
 //! What a front end fixes for a session: the adapter itself, ids of children, where output and terminals go.
 
 use breakroom_session::{
-    Access, ChildIds, EngineChoice, Input, Recording, Setup, Stream, TerminalHost, Ticket, Token,
+    Access, ChildIds, EngineChoice, Input, Opening, Recording, Setup, Stream, TerminalHost, Ticket, Token,
 };
 use serde_json::{Value, json};
 
@@ -72,6 +72,45 @@ fn output_is_recorded_by_category_until_the_hub_runs_a_terminal() {
     rig.on(Input::Terminal { ticket, result: Ok(7) });
     rig.tell(node, "output", json!({"output": "repeated"}));
     assert_eq!(rig.recorded.len(), 4);
+}
+
+#[test]
+fn child_is_opened_by_the_given_adapter_whatever_its_type_is() {
+    for (kind, address, target) in [
+        ("own", None, None),
+        ("foreign", None, None),
+        ("own", Some("127.0.0.1:1"), None),
+        ("foreign", Some("127.0.0.1:1"), None),
+        ("own", None, Some("known only to the adapter")),
+    ] {
+        let mut rig = Rig::with(given());
+        let client = rig.join();
+        let node = rig.started[0].0;
+        rig.node_up_with(
+            node,
+            facts_with(|facts| {
+                facts.kinds = vec!["own".into()];
+                facts.address = address.map(str::to_owned);
+            }),
+        );
+        rig.request(client, "initialize", json!({"adapterID": "x"}));
+        let initialize = rig.got(node, "initialize");
+        rig.answer(node, &initialize, capabilities());
+        rig.request(client, "launch", json!({"program": "x"}));
+        let mut configuration = json!({"type": kind, "program": "y"});
+        if let Some(target) = target {
+            configuration["__pendingTargetId"] = target.into();
+        }
+        rig.ask(node, "startDebugging", json!({"request": "launch", "configuration": configuration}));
+        let wanted = match address.is_some() || target.is_some() {
+            true => Opening::SameServer,
+            false => Opening::Engine {
+                choice: EngineChoice::Record(json!({"args": ["adapter"]})),
+                arguments: configuration,
+            },
+        };
+        assert_eq!(rig.opened.last().unwrap().2, wanted, "{kind} {address:?} {target:?}");
+    }
 }
 
 /// The id of a child in what a client is asked.

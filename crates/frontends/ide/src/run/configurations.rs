@@ -24,6 +24,8 @@ pub struct Kind {
     /// The member that names the folder to run in. Without it, that is the program's.
     folder: Option<&'static str>,
     built: Built,
+    /// Whether its adapter reports the process.
+    pub reports_process: bool,
 }
 
 /// Whether the program is a project, from which the program to run is built.
@@ -42,6 +44,7 @@ pub const KINDS: [Kind; 3] = [
         interpreter: Some(("interpreter_path", "python")),
         folder: Some("working_directory"),
         built: Built::No,
+        reports_process: true,
     },
     Kind {
         name: "node",
@@ -51,6 +54,7 @@ pub const KINDS: [Kind; 3] = [
         interpreter: Some(("runtime_executable", "runtimeExecutable")),
         folder: Some("working_directory"),
         built: Built::No,
+        reports_process: false,
     },
     Kind {
         name: "project",
@@ -60,6 +64,7 @@ pub const KINDS: [Kind; 3] = [
         interpreter: None,
         folder: Some("working_directory"),
         built: Built::ByDotnet,
+        reports_process: true,
     },
 ];
 
@@ -69,6 +74,7 @@ pub struct Launch {
     /// What people call the service.
     pub name: String,
     pub arguments: Map<String, Value>,
+    pub reports_process: bool,
 }
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -128,7 +134,7 @@ impl Kind {
         if configuration.mode() == Mode::NoDebug {
             set("noDebug", true.into());
         }
-        Ok(Launch { name, arguments })
+        Ok(Launch { name, arguments, reports_process: self.reports_process })
     }
 
     fn no_program(&self) -> ConfigurationError {

@@ -78,7 +78,10 @@ impl HubRunner {
         let missing = |error: String| ErrorBody::new("UnsupportedLaunchConfiguration", error);
         let command = adapter_command(kind.launch, &self.context).map_err(missing)?;
         let invalid = |error| ErrorBody::new("InvalidLaunchConfiguration", format!("{error}"));
-        let launch = kind.launch(configuration, request).map_err(invalid)?;
+        let mut launch = kind.launch(configuration, request).map_err(invalid)?;
+        for (member, value) in &command.launch {
+            launch.arguments.entry(member).or_insert_with(|| value.clone());
+        }
         let adapter = match bridge {
             Some(bridge) => Adapter::Bridge { bridge, command },
             None => Adapter::Hub { kind: kind.launch },
@@ -141,6 +144,8 @@ fn configuration(command: &AdapterCommand) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     fn options() -> Options {
@@ -159,6 +164,7 @@ mod tests {
             args: ["node", "server.js", "{{port}}"].map(str::to_owned).to_vec(),
             mode: "tcp-connect",
             env: Vec::new(),
+            launch: Map::new(),
         };
         let bridge = Bridge { socket: "/run/s".to_owned(), session_id: "web".to_owned() };
         let adapter =

@@ -92,6 +92,7 @@ struct Progress {
     /// What came on stderr, for the case that it says why nothing runs.
     reasons: String,
     has_started: bool,
+    has_ended: bool,
     exit_code: Option<i64>,
 }
 
@@ -108,7 +109,7 @@ impl Service {
         match ended {
             Ok(()) => self.notify.send(Change::terminated(progress.exit_code)),
             Err(failure) => {
-                (self.options.announce)(&format!("{} {}: {}", self.id, self.launch.name, failure.text()));
+                self.announce(failure.text());
                 end_with(&self.notify, &failure);
             }
         }
@@ -118,15 +119,14 @@ impl Service {
         let not_started = |error: &dyn std::fmt::Display| Failure::NotStarted(error.to_string());
         let (stream, theirs) = UnixStream::pair().map_err(|error| not_started(&error))?;
         let link = self.hand_over(theirs).map_err(|error| not_started(&error))?;
-        let session = link.session().to_owned();
-        (self.options.announce)(&format!(
-            "{} {}: join it with `breakroom attach {session}`",
-            self.id, self.launch.name
-        ));
         let reader = stream.try_clone().map_err(|error| not_started(&error))?;
         client.connect(reader, stream);
-        let started = self.start(client);
+        let started = self.start(client, link.session());
         if started.is_ok() {
+            if !self.launch.reports_process {
+                progress.has_started = true;
+                self.notify.send(Change::ProcessRestarted { pid: None });
+            }
             self.follow(client, progress);
         }
         self.leave(client, progress);
@@ -161,7 +161,7 @@ impl Service {
         Link::hand_over(connect_or_start(&self.options.executable)?, newcomer, &self.context)
     }
 
-    fn start(&self, client: &mut Client) -> Result<(), Stopped> {
+    fn start(&self, client: &mut Client, session: &str) -> Result<(), Stopped> {
         let mut launch = self.launch.arguments.clone();
         let name = format!("{} {}", self.id, self.launch.name);
         launch.insert("breakroom".to_owned(), json!({"name": name, "events": true, "unattended": true}));
@@ -169,17 +169,29 @@ impl Service {
         // Nobody is here to look at an exception. Who joins chooses filters of their own.
         client.choose_filters(Vec::new());
         client.initialize(&kind, NAME)?;
-        client.start(Request::Launch, launch.into(), |client| match self.options.start {
-            StartWhen::AtOnce => Ok(()),
-            StartWhen::Configured => wait_for_configured(client),
+        client.start(Request::Launch, launch.into(), |client| {
+            // Not before: whoever attached to a session without a program would have to bring one.
+            self.announce(&format!("join it with `breakroom attach {session}`"));
+            match self.options.start {
+                StartWhen::AtOnce => Ok(()),
+                StartWhen::Configured => wait_for_configured(client),
+            }
         })
+    }
+
+    /// Tells the user something about the service.
+    fn announce(&self, text: &str) {
+        (self.options.announce)(&format!("{} {}: {text}", self.id, self.launch.name));
     }
 
     /// Tells the orchestrator what happens until the program has ended, or is to end.
     fn follow(&self, client: &mut Client, progress: &mut Progress) {
         loop {
             match client.next_happening() {
-                Happening::Event(event) if event.name == "terminated" => return,
+                Happening::Event(event) if event.name == "terminated" => {
+                    progress.has_ended = true;
+                    return;
+                }
                 Happening::Event(event) => self.on_event(&event, progress),
                 Happening::Leave | Happening::Disconnected { .. } => return,
                 Happening::Interrupt | Happening::Typed(_) | Happening::Answered(_) => {}
@@ -189,8 +201,12 @@ impl Service {
 
     /// Ends the session, and hears it out.
     fn leave(&self, client: &mut Client, progress: &mut Progress) {
+        let arguments = match progress.has_ended {
+            true => json!({}),
+            false => json!({"terminateDebuggee": true}),
+        };
         // If it cannot be sent, the session has ended.
-        let _ = client.send("disconnect", json!({"terminateDebuggee": true}));
+        let _ = client.send("disconnect", arguments);
         loop {
             match client.next_happening() {
                 Happening::Event(event) => self.on_event(&event, progress),

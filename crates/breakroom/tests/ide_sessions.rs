@@ -1,0 +1,22 @@
+//! Run sessions of `breakroom ide`: what an orchestrator hears of them, over real TLS and a real WebSocket, what their editors
+//! hear, and what the debug bridge behind them hears.
+//!
+//! Names that begin with a number are those of the protocol's statements. The bridge is one that answers as each test tells it,
+//! and the adapter at once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
+#[path = "../../frontends/ide/tests/endpoint/peer.rs"]
+#[allow(dead_code, reason = "helpers of another crate's tests, which need more of them")]
+mod peer;
+#[path = "ide_sessions/server.rs"]
+mod server;
+mod support {
+    pub mod rig;
+}
+
+#[path = "ide_sessions/bridged.rs"]
+mod bridged;
+#[path = "ide_sessions/failures.rs"]
+mod failures;
+#[path = "ide_sessions/local.rs"]
+mod local;

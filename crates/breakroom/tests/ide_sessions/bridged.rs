@@ -1,0 +1,142 @@
+//! Run sessions whose adapter is started by a debug bridge.
+
+use std::io::{ErrorKind, Read, Write};
+use std::time::Duration;
+
+use breakroom_ide_protocol::Change;
+use serde_json::json;
+
+use crate::peer::Call;
+use crate::server::{Adapter, Bridge, SESSION, Server, bridged, framed};
+
+#[test]
+fn r21_r32_r35_r77_run_is_answered_first_and_no_dap_byte_precedes_the_handshakes_answer() {
+    let server = Server::start(&[], &[]);
+    let bridge = Bridge::listen();
+    // Nothing accepts the connection yet.
+    let run = server.run(&bridged(&bridge));
+    let (mut stream, handshake) = bridge.accept();
+    assert_eq!((&handshake["token"], &handshake["session_id"]), (&json!(server.token), &json!(SESSION)));
+    assert_eq!(handshake["run_id"], json!(run));
+    let config = &handshake["debug_adapter_config"];
+    assert_eq!(config["mode"], "stdio");
+    assert!(config["args"][0].as_str().unwrap().ends_with("fake-adapter"), "{config}");
+    // A DAP byte that came too early would be here within this second.
+    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    let early = stream.read(&mut [0]).unwrap_err();
+    assert!(matches!(early.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{early}");
+    stream.set_read_timeout(None).unwrap();
+    framed(r#"{"success":true}"#).iter().for_each(|byte| stream.write_all(&[*byte]).unwrap());
+    let launch = Adapter::new(stream).start();
+    assert_eq!((&launch["program"], &launch["cwd"]), (&json!("/srv/service.py"), &json!("/srv")));
+    let call = Call::delete(&server, &run);
+    assert_eq!(server.send(call).status.as_u16(), 200);
+    server.finish();
+}
+
+#[test]
+fn r34_r41_r42_editor_debugs_the_service_and_its_output_is_not_sent_as_service_logs() {
+    let server = Server::start(&[], &[]);
+    let mut notifications = server.listen();
+    let bridge = Bridge::listen();
+    let run = server.run(&bridged(&bridge));
+    let mut adapter = bridge.adapter();
+    adapter.start();
+    let session = server.hub_session(&run);
+    assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(4711) });
+    let mut editor = server.editor(&session);
+    editor.allow(&["process", "thread"]);
+    editor.call("initialize", json!({"adapterID": "x", "clientName": "the editor"}));
+    editor.call("attach", json!({}));
+    editor.event("initialized");
+    editor.call("configurationDone", json!({}));
+    adapter.event("output", json!({"category": "stdout", "output": "hello\n"}));
+    assert_eq!(editor.event("output")["body"]["output"], "hello\n");
+    adapter.event("stopped", json!({"reason": "breakpoint", "threadId": 1, "allThreadsStopped": true}));
+    editor.event("stopped");
+    let asked = editor.request("evaluate", json!({"expression": "total"}));
+    let evaluate = adapter.until("evaluate");
+    adapter.answer(&evaluate, json!({"result": "42", "variablesReference": 0}));
+    assert_eq!(editor.response(asked)["body"]["result"], "42");
+    adapter.event("exited", json!({"exitCode": 3}));
+    adapter.event("terminated", json!({}));
+    editor.allow(&["exited"]);
+    editor.event("terminated");
+    adapter.rest();
+    assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: Some(3) });
+    notifications.expect_silence();
+    editor.closed();
+    editor.abandon();
+    server.finish();
+}
+
+#[test]
+fn r36_r39_r40_stop_of_the_editor_ends_the_service_and_closes_the_bridges_connection() {
+    for stop in [("disconnect", json!({"terminateDebuggee": true})), ("terminate", json!({}))] {
+        let server = Server::start(&[], &[]);
+        let mut notifications = server.listen();
+        let bridge = Bridge::listen();
+        let run = server.run(&bridged(&bridge));
+        let mut adapter = bridge.adapter();
+        adapter.start();
+        let session = server.hub_session(&run);
+        assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(4711) });
+        let mut editor = server.editor(&session);
+        editor.allow(&["process", "terminated", "exited", "output"]);
+        editor.call("initialize", json!({"adapterID": "x"}));
+        editor.call("attach", json!({}));
+        editor.event("initialized");
+        editor.call("configurationDone", json!({}));
+        let asked = editor.request(stop.0, stop.1);
+        // The end of the connection is what this returns at.
+        let commands = adapter.rest();
+        assert!(commands.contains(&"disconnect".to_owned()), "{commands:?}");
+        editor.response(asked);
+        assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: None });
+        notifications.expect_silence();
+        editor.abandon();
+        server.finish();
+    }
+}
+
+#[test]
+fn r07_delete_ends_the_service_and_is_answered_again() {
+    let server = Server::start(&[], &[]);
+    let mut notifications = server.listen();
+    let bridge = Bridge::listen();
+    let run = server.run(&bridged(&bridge));
+    let mut adapter = bridge.adapter();
+    adapter.start();
+    assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(4711) });
+    assert_eq!(server.send(Call::delete(&server, &run)).status.as_u16(), 200);
+    assert!(adapter.rest().contains(&"disconnect".to_owned()));
+    assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: None });
+    let again = server.send(Call::delete(&server, &run)).status.as_u16();
+    assert!([200, 204].contains(&again), "{again}");
+    notifications.expect_silence();
+    server.finish();
+}
+
+#[test]
+fn r38_session_is_listed_under_its_run_and_its_program() {
+    let server = Server::start(&[], &[]);
+    let bridge = Bridge::listen();
+    let run = server.run(&bridged(&bridge));
+    let mut adapter = bridge.adapter();
+    adapter.start();
+    server.lists(&format!("{run} service.py"));
+    drop(adapter);
+    server.finish();
+}
+
+#[test]
+fn endpoint_that_is_killed_takes_its_services_along() {
+    let mut server = Server::start(&[], &[]);
+    let bridge = Bridge::listen();
+    server.run(&bridged(&bridge));
+    let mut adapter = bridge.adapter();
+    adapter.start();
+    server.kill();
+    adapter.rest();
+    server.rig.only_the_daemon_is_left();
+}
