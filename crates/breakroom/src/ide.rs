@@ -51,12 +51,12 @@ async fn serve(args: IdeArgs, token: Token, runner: Arc<dyn Runner>) -> Result<E
     let ide = Ide::listen(token, runner).await?;
     let environment = ide.environment().clone();
     // Before the variables are written, because another program may act on them at once.
-    let ended = signalled()?;
+    let ended = args.command.is_empty().then(signalled).transpose()?;
     if let Some(file) = &args.env_file {
         let what = || format!("cannot write the variables to {}", file.display());
         environment.write_to(file).with_context(what)?;
     }
-    if args.command.is_empty() {
+    if let Some(ended) = ended {
         if args.env_file.is_none() {
             print_exports(&environment)?;
         }
