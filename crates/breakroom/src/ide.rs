@@ -50,24 +50,28 @@ pub fn ide(args: IdeArgs) -> Result<ExitCode> {
 async fn serve(args: IdeArgs, token: Token, runner: Arc<dyn Runner>) -> Result<ExitCode> {
     let ide = Ide::listen(token, runner).await?;
     let environment = ide.environment().clone();
-    // Before the variables are written, because another program may act on them at once.
-    let ended = args.command.is_empty().then(signalled).transpose()?;
-    if let Some(file) = &args.env_file {
-        let what = || format!("cannot write the variables to {}", file.display());
-        environment.write_to(file).with_context(what)?;
+    if !args.command.is_empty() {
+        write_to_file(&args, &environment)?;
+        return match ide.serve(run_command(&args.command, &environment)).await {
+            Ok(status) => Ok(exit_code(status)),
+            Err(error @ CommandError::Run { .. }) => Ok(not_run(&error)),
+            Err(error) => Err(error.into()),
+        };
     }
-    if let Some(ended) = ended {
-        if args.env_file.is_none() {
-            print_exports(&environment)?;
-        }
-        ide.serve(ended).await;
-        return Ok(ExitCode::SUCCESS);
+    // A program that reads the variables may end this one at once.
+    let ended = signalled().context("cannot install signal handlers")?;
+    write_to_file(&args, &environment)?;
+    if args.env_file.is_none() {
+        print_exports(&environment)?;
     }
-    match ide.serve(run_command(&args.command, &environment)).await {
-        Ok(status) => Ok(exit_code(status)),
-        Err(error @ CommandError::Run { .. }) => Ok(not_run(&error)),
-        Err(error) => Err(error.into()),
-    }
+    ide.serve(ended).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_to_file(args: &IdeArgs, environment: &Environment) -> Result<()> {
+    let Some(file) = &args.env_file else { return Ok(()) };
+    let what = || format!("cannot write the variables to {}", file.display());
+    environment.write_to(file).with_context(what)
 }
 
 /// Prints the variables, and then lets go of stdout, so that `eval "$(breakroom ide &)"` does not wait for the end.

@@ -5,7 +5,7 @@
 //! started is not decided here.
 
 use breakroom_dap::{Json, event};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::children::arguments;
 use crate::client::{Client, Outgoing};
@@ -46,7 +46,10 @@ impl Session {
         parent: NodeId,
         configuration: Json,
     ) -> Opening {
-        let Some(given @ EngineChoice::Record(_)) = &self.setup.engine else { return opening };
+        let Some(given @ EngineChoice::Record(record)) = &self.setup.engine else { return opening };
+        if is_for_one_launch(record) {
+            return Opening::Engine { choice: given.clone(), arguments: arguments(configuration) };
+        }
         let has_address = self.nodes.get(&parent).is_some_and(|parent| parent.facts.address.is_some());
         let stays = has_address || configuration.get("__pendingTargetId").is_some();
         match opening {
@@ -111,4 +114,10 @@ impl Session {
             }
         }
     }
+}
+
+/// Whether a record takes arguments from what is launched, so that each child is reached by a process of its own.
+fn is_for_one_launch(record: &Value) -> bool {
+    let mut args = record["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    args.any(|arg| arg.contains("{{launch."))
 }

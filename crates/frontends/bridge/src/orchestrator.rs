@@ -66,7 +66,11 @@ pub fn run(body: Body, settings: Settings, options: Option<Options>) -> Result<O
     outcome
 }
 
-async fn orchestrate(body: Body, settings: Settings, options: Option<Options>) -> Result<Outcome, OrchestratorError> {
+async fn orchestrate(
+    body: Body,
+    settings: Settings,
+    options: Option<Options>,
+) -> Result<Outcome, OrchestratorError> {
     let mut signals = Signals::watch()?;
     let endpoint = Arc::new(Endpoint::new(settings)?);
     let (version, notifications) = tokio::select! {

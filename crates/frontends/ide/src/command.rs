@@ -56,9 +56,9 @@ pub async fn run_command(
     }
 }
 
-/// Catches the signals that would end this process from now on, and waits for the first.
-pub fn signalled() -> Result<impl Future<Output = Signal>, CommandError> {
-    let mut signals = Signals::new().map_err(CommandError::Signals)?;
+/// The first signal from now on by which a user or another program ends this one.
+pub fn signalled() -> io::Result<impl Future<Output = Signal>> {
+    let mut signals = Signals::new()?;
     Ok(async move { signals.next().await })
 }
 

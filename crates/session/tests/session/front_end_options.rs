@@ -113,6 +113,23 @@ fn child_is_opened_by_the_given_adapter_whatever_its_type_is() {
     }
 }
 
+#[test]
+fn child_of_an_adapter_that_is_reached_for_one_launch_gets_one_of_its_own() {
+    let record = json!({"args": ["adapter", "{{launch.id=}}"]});
+    let mut rig = Rig::with(Setup { engine: Some(EngineChoice::Record(record.clone())), ..setup() });
+    let client = rig.join();
+    let node = rig.started[0].0;
+    rig.node_up(node);
+    rig.request(client, "initialize", json!({"adapterID": "x"}));
+    let initialize = rig.got(node, "initialize");
+    rig.answer(node, &initialize, capabilities());
+    rig.request(client, "launch", json!({"program": "x"}));
+    let arguments = json!({"type": "x", "id": "web:0", "__pendingTargetId": "t"});
+    rig.ask(node, "startDebugging", json!({"request": "launch", "configuration": arguments}));
+    let choice = EngineChoice::Record(record);
+    assert_eq!(rig.opened.last().unwrap().2, Opening::Engine { choice, arguments });
+}
+
 /// The id of a child in what a client is asked.
 fn asked(rig: &mut Rig, client: breakroom_session::ClientId) -> Value {
     let asked = rig.asked(client, "startDebugging");

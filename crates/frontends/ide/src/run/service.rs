@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use breakroom_client::{Client, Event, Happening, Interrupter, Request};
 use breakroom_hub::{
-    Context, FixedAdapter, Link, LinkError, Newcomer, PeerAccess, Purpose, SessionOptions, WhenAlone,
-    connect_or_start,
+    Context, FixedAdapter, IfSilent, Link, LinkError, Newcomer, PeerAccess, Purpose, SessionOptions,
+    WhenAlone, connect_or_start,
 };
 use breakroom_ide_protocol::Change;
 use serde_json::{Value, json};
@@ -158,7 +158,8 @@ impl Service {
         let purpose = Purpose::Start { options, access: PeerAccess::SameUser };
         let newcomer =
             Newcomer { input: stream.into(), output: output.into(), control: None, files: None, purpose };
-        Link::hand_over(connect_or_start(&self.options.executable)?, newcomer, &self.context)
+        let hub = connect_or_start(&self.options.executable)?;
+        Link::hand_over(hub, newcomer, &self.context, IfSilent::ShutDown)
     }
 
     fn start(&self, client: &mut Client, session: &str) -> Result<(), Stopped> {
