@@ -58,7 +58,7 @@ async fn serve(args: IdeArgs, token: Token, runner: Arc<dyn Runner>) -> Result<E
             Err(error) => Err(error.into()),
         };
     }
-    // Whoever reads the variables may end this at once.
+    // A program that reads the variables may end this one at once.
     let ended = signalled().context("cannot install signal handlers")?;
     write_to_file(&args, &environment)?;
     if args.env_file.is_none() {

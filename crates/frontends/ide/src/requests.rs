@@ -46,14 +46,15 @@ async fn create(
     Content(body): Content,
 ) -> Result<Response, Refusal> {
     let request = read(&body, &orchestrator)?;
-    if served.ending.is_cancelled() {
-        let message = "the IDE ends and starts no more run sessions";
-        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Ending", message));
-    }
     let runner = served.runner.clone();
     let plan = tokio::task::spawn_blocking(move || runner.plan(request)).await;
     let plan =
         plan.map_err(|error| Refusal::internal(format!("the request could not be read: {error}")))??;
+    // After the last wait, because everything that is started before the end is stopped by it.
+    if served.ending.is_cancelled() {
+        let message = "the IDE ends and starts no more run sessions";
+        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Ending", message));
+    }
     let id = RunId::random().map_err(|error| Refusal::internal(format!("no id: {error}")))?;
     let location = format!("https://localhost:{}{RUN_SESSION_PATH}/{id}", served.port);
     let location = HeaderValue::try_from(location).map_err(|error| Refusal::internal(error.to_string()))?;

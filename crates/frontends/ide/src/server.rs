@@ -10,6 +10,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::certificate::{Certificate, CertificateError};
+use crate::command::signalled;
 use crate::environment::Environment;
 use crate::notifications::Instances;
 use crate::runs::Runs;
@@ -85,7 +86,8 @@ impl Ide {
         &self.environment
     }
 
-    /// Serves until `ended`, then ends the run sessions, sends the last notifications and closes.
+    /// Serves until `ended`, then ends the run sessions, sends the last notifications and closes. A signal that comes while they
+    /// end stops the waiting for them.
     ///
     /// The runtime must have one thread.
     pub async fn serve<T>(self, ended: impl Future<Output = T>) -> T {
@@ -97,8 +99,19 @@ impl Ide {
             let result = ended.await;
             served.ending.cancel();
             served.runs.stop_all();
-            if tokio::time::timeout(END_TIMEOUT, served.runs.all_ended()).await.is_err() {
-                tracing::warn!("not all run sessions have ended in time");
+            let further_signal = async {
+                match signalled() {
+                    Ok(signal) => drop(signal.await),
+                    Err(_) => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = served.runs.all_ended() => {}
+                () = tokio::time::sleep(END_TIMEOUT) => {
+                    tracing::warn!("not all run sessions have ended in time");
+                }
+                // The user does not want to wait.
+                () = further_signal => {}
             }
             result
         };

@@ -1,6 +1,6 @@
 //! A server with a scripted runner, on a thread of its own.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use breakroom_frontend_ide::{Ide, Notify, Plan, Run, RunId, Runner, Token, unsupported_type};
@@ -27,15 +27,41 @@ pub struct Started {
     pub stops: UnboundedReceiver<()>,
 }
 
+/// Where the runner waits for the test.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    InPlan,
+    InStart,
+}
+
+/// Lets the runner go on when it is dropped.
+pub struct Hold {
+    /// One message each time that the runner begins to wait.
+    pub waits: UnboundedReceiver<()>,
+    _release: std::sync::mpsc::Sender<()>,
+}
+
 impl Server {
     /// Serves these types of launch configurations.
     pub fn start(types: &[&str]) -> Server {
+        Server::start_with(types, None)
+    }
+
+    /// A server whose runner waits, with all of its thread, until the [`Hold`] is dropped.
+    pub fn start_held(types: &[&str], held: Held) -> (Server, Hold) {
+        let (_release, released) = std::sync::mpsc::channel();
+        let (begins, waits) = unbounded_channel();
+        let wait = Arc::new(Wait { held, begins, released: Mutex::new(released) });
+        (Server::start_with(types, Some(wait)), Hold { waits, _release })
+    }
+
+    fn start_with(types: &[&str], held: Option<Arc<Wait>>) -> Server {
         let types = types.iter().map(|kind| (*kind).to_owned()).collect();
         let (starts, started) = unbounded_channel();
         let (end, ended) = oneshot::channel();
         let (ready, listening) = std::sync::mpsc::channel();
         let serve = async move {
-            let runner = Arc::new(Script { types, starts });
+            let runner = Arc::new(Script { types, starts, held });
             let ide = Ide::listen(Token::random().unwrap(), runner).await.unwrap();
             let variables = ide.environment().variables();
             let variables: Vec<_> = variables.map(|(name, value)| (name, value.to_owned())).collect();
@@ -62,14 +88,13 @@ impl Server {
         &self.environment.iter().find(|(other, _)| *other == name).unwrap().1
     }
 
-    /// Ends the server, as its command's end does, and waits for it.
-    pub fn end(&mut self) {
-        self.tell_to_end();
-        self.thread.take().unwrap().join().unwrap();
-    }
-
+    /// Ends the server, as the end of its command does.
     pub fn tell_to_end(&mut self) {
         self.end.take().unwrap().send(()).unwrap();
+    }
+
+    pub fn join(&mut self) {
+        self.thread.take().unwrap().join().unwrap();
     }
 
     pub async fn next_started(&mut self) -> Started {
@@ -88,9 +113,26 @@ impl Drop for Server {
     }
 }
 
+struct Wait {
+    held: Held,
+    begins: UnboundedSender<()>,
+    released: Mutex<std::sync::mpsc::Receiver<()>>,
+}
+
 struct Script {
     types: Vec<String>,
     starts: UnboundedSender<Started>,
+    held: Option<Arc<Wait>>,
+}
+
+fn wait(held: Option<&Arc<Wait>>, here: Held) {
+    if let Some(wait) = held
+        && wait.held == here
+    {
+        let _ = wait.begins.send(());
+        // It ends with the hold.
+        let _ = wait.released.lock().unwrap().recv();
+    }
 }
 
 impl Runner for Script {
@@ -99,9 +141,12 @@ impl Runner for Script {
     }
 
     fn plan(&self, request: RunSession) -> Result<Box<dyn Plan>, ErrorBody> {
+        wait(self.held.as_ref(), Held::InPlan);
         let kind = request.configuration().unwrap().kind();
         match self.types.iter().any(|served| served == kind) {
-            true => Ok(Box::new(ScriptedPlan { request, starts: self.starts.clone() })),
+            true => {
+                Ok(Box::new(ScriptedPlan { request, starts: self.starts.clone(), held: self.held.clone() }))
+            }
             false => Err(unsupported_type(kind, &self.types)),
         }
     }
@@ -110,10 +155,12 @@ impl Runner for Script {
 struct ScriptedPlan {
     request: RunSession,
     starts: UnboundedSender<Started>,
+    held: Option<Arc<Wait>>,
 }
 
 impl Plan for ScriptedPlan {
     fn start(self: Box<Self>, id: RunId, notify: Notify) -> Box<dyn Run> {
+        wait(self.held.as_ref(), Held::InStart);
         let (stopped, stops) = unbounded_channel();
         let started = Started { id, request: self.request, notify: notify.clone(), stops };
         // The test may be over.
