@@ -3,6 +3,8 @@
 //! Debuggers are installed by the program itself, as any user's are (`breakroom doctor --fix`); the rest here, into the
 //! adapters folder or, as root, with apt. Never touches what is already there.
 
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,10 +25,14 @@ enum Present {
     Program(&'static [&'static str]),
     /// A path in the adapters folder.
     Adapter(&'static str),
+    /// A `gdb` on the PATH that the tests get.
+    Gdb,
 }
 
 enum Install {
     Apt(&'static [&'static str]),
+    /// The debugger `gdb` under its own name, in [`PROGRAMS`].
+    Gdb,
     /// Into a folder of its own in the adapters folder.
     Npm {
         folder: &'static str,
@@ -53,14 +59,20 @@ const DEBUGGERS: &[&str] =
 /// The packager of extensions for VS Code, in the adapters folder.
 const VSCE: &str = "vsce/node_modules/@vscode/vsce/vsce";
 
+/// What the machine lacks on its PATH, in the adapters folder.
+const PROGRAMS: &str = "programs";
+
+/// Provided before the debuggers: cdt-gdb needs it.
+const GDB: Need = Need {
+    name: "system-gdb",
+    what_for: "a gdb on the PATH, for cdt-gdb and debugpy's own adapter; ours where the machine has none",
+    present: Present::Gdb,
+    install: Install::Gdb,
+};
+
 /// In order: a later one may need an earlier one.
 const NEEDS: &[Need] = &[
-    Need {
-        name: "system-gdb",
-        what_for: "debugpy's way into a process that runs already",
-        present: Present::Program(&["gdb"]),
-        install: Install::Apt(&["gdb"]),
-    },
+    GDB,
     Need {
         name: "gcc",
         what_for: "programs to debug in C",
@@ -188,8 +200,11 @@ pub fn provide(skip: &[String]) -> Result<()> {
     if let Some(unknown) = skip.iter().find(|name| !known(name)) {
         bail!("--skip {unknown}: there is no such thing to skip.\n{}", help());
     }
-    provide_debuggers(skip)?;
     let mut apt = Apt { updated: false };
+    if !skip.iter().any(|name| name == GDB.name) {
+        GDB.provide(&mut apt)?;
+    }
+    provide_debuggers(skip)?;
     for need in NEEDS.iter().filter(|need| !skip.iter().any(|name| name == need.name)) {
         need.provide(&mut apt)?;
     }
@@ -211,7 +226,7 @@ fn provide_debuggers(skip: &[String]) -> Result<()> {
         return Ok(());
     }
     let doctor = ["run", "--quiet", "--package", "breakroom", "--", "doctor", "--yes", "--ours", "--fix"];
-    let installed = run(cargo(&doctor).args(wanted));
+    let installed = run(cargo(&doctor).args(wanted).env("PATH", path()?));
     installed.context("cannot install a debugger; to do without it use --skip with its name")
 }
 
@@ -236,12 +251,17 @@ impl Need {
         Ok(match self.present {
             Present::Program(names) => programs().any(|program| names.contains(&program.as_str())),
             Present::Adapter(path) => adapters_folder()?.join(path).exists(),
+            Present::Gdb => {
+                programs().any(|program| program == "gdb")
+                    || adapters_folder()?.join(PROGRAMS).join("gdb").exists()
+            }
         })
     }
 
     fn install(&self, apt: &mut Apt) -> Result<()> {
         let installed = match self.install {
             Install::Apt(packages) => apt.install(packages),
+            Install::Gdb => write_gdb(&adapters_folder()?),
             Install::Npm { folder, package } => {
                 let folder = adapters_folder()?.join(folder);
                 std::fs::create_dir_all(&folder)?;
@@ -293,6 +313,24 @@ impl Apt {
     }
 }
 
+/// Its own first line names a folder that has been renamed since.
+fn write_gdb(adapters: &Path) -> Result<()> {
+    let folder = adapters.join(PROGRAMS);
+    std::fs::create_dir_all(&folder)?;
+    let bin = adapters.join("gdb/bin");
+    let bin = bin.to_str().context("the adapters folder has a name that is no text")?.replace('\'', r"'\''");
+    let file = folder.join("gdb");
+    std::fs::write(&file, format!("#!/bin/sh\nexec '{bin}/python3' '{bin}/gdb' \"$@\"\n"))?;
+    Ok(std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755))?)
+}
+
+/// The PATH for what the tests run: what the machine has comes first.
+pub fn path() -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain([adapters_folder()?.join(PROGRAMS)]);
+    Ok(std::env::join_paths(folders)?)
+}
+
 /// Names of all files in the folders of the PATH.
 fn programs() -> impl Iterator<Item = String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -300,4 +338,22 @@ fn programs() -> impl Iterator<Item = String> {
     let files =
         folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
     files.filter_map(|file| file.file_name().into_string().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gdb_of_the_adapters_folder_is_run_by_its_own_python() {
+        let adapters = tempfile::tempdir().unwrap();
+        let bin = adapters.path().join("it's/gdb/bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::write(bin.join("python3"), "#!/bin/sh\necho \"$@\"\n").unwrap();
+        std::fs::set_permissions(bin.join("python3"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        write_gdb(&adapters.path().join("it's")).unwrap();
+        let said =
+            Command::new(adapters.path().join("it's/programs/gdb")).args(["-q", "a b"]).output().unwrap();
+        assert_eq!(String::from_utf8(said.stdout).unwrap(), format!("{}/gdb -q a b\n", bin.display()));
+    }
 }

@@ -109,6 +109,7 @@ fn tidy() -> Result<()> {
 fn run_profile(profile: &str, options: &Options) -> Result<()> {
     let mut command = cargo(&["nextest", "run", "--workspace", "--profile", profile]);
     command.args(&options.for_nextest);
+    command.env("PATH", needs::path()?);
     // The build of the whole workspace includes the programs of testkit, so the tests need not build them.
     command.env("TESTKIT_PROGRAMS", target_folder()?.join("debug"));
     if !options.skip.is_empty() {

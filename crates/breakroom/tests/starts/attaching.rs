@@ -360,6 +360,41 @@ fn is_visited(said: &std::path::Path) -> bool {
     })
 }
 
+/// js-debug walks on from a pause in Node.js's own code, gives up after 256 steps, and steps out of whatever comes then.
+#[test]
+fn pause_far_from_the_program_comes_to_the_program() {
+    if adapters::skipped("js-debug") || adapters::skipped("node") {
+        return;
+    }
+    let place = Place::new();
+    // Each of these ends costs Node.js a dozen lines of its own.
+    let file = place.write(
+        "spin.js",
+        "const { AsyncResource } = require('async_hooks');\nlet ticks = 0;\nsetInterval(() => {\n  ticks++;\n  for (let each = 0; each < 100; each++) new AsyncResource('each').emitDestroy();\n  if (ticks === 1) console.log(ticks);\n}, 10);\n",
+    );
+    let mut node = place.desk.sandbox.program(needs("node"));
+    node.args(["--inspect-port=0", "--inspect-publish-uid=http"]).arg(file).stdout(Stdio::piped());
+    let mut child = Bystander(node.stderr(Stdio::null()).spawn().unwrap());
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap());
+    lines.read_line(&mut String::new()).unwrap();
+    let mut client = place.editor(Hub::Private);
+    let request = attach(&mut client, &child);
+    attached(&mut client, request);
+    let thread = client.event("thread")["body"]["threadId"].clone();
+    for _ in 0..3 {
+        client.call("pause", json!({"threadId": thread}));
+        client.event("stopped");
+        let stack = client.call("stackTrace", json!({"threadId": thread}));
+        let source = &stack["body"]["stackFrames"][0]["source"]["name"];
+        let is_of_program = source.as_str().is_some_and(|name| ["spin.js", "program/idle"].contains(&name));
+        assert!(is_of_program, "{stack}");
+        client.call("continue", json!({"threadId": thread}));
+    }
+    let_go(client);
+    drop(child);
+    place.leave(Hub::Private);
+}
+
 /// It came by the inspector that the first had opened.
 #[test]
 fn the_end_of_a_session_leaves_another_at_the_same_process() {

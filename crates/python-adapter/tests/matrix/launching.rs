@@ -26,16 +26,28 @@ fn programs_modules_and_code_run_the_same() {
     let (folder, file) = Folder::with("tells.py", TELLS);
     let path = folder.path().canonicalize().unwrap();
     let env = json!({"ADDED": "yes", "LANG": null});
-    for launch in [
+    all_run_the_same([
         json!({"program": file, "console": "internalConsole", "args": ["a b", "\"c\""], "env": env}),
         json!({"program": file, "cwd": "/", "pythonArgs": ["-O"]}),
         json!({"module": "tells", "cwd": path, "args": ["x"], "console": "internalConsole"}),
         json!({"code": ["import os", "print(os.getcwd(), 'code')"], "cwd": path, "console": "internalConsole"}),
+    ]);
+}
+
+#[test]
+fn programs_with_options_of_the_debugger_run_the_same() {
+    let (folder, file) = Folder::with("tells.py", TELLS);
+    let path = folder.path().canonicalize().unwrap();
+    all_run_the_same([
         json!({"program": "tells.py", "cwd": path, "redirectOutput": true, "python": ["python3", "-O"]}),
         json!({"program": file, "redirectOutput": false, "console": "internalConsole"}),
         json!({"program": file, "debugOptions": ["RedirectOutput"], "subProcess": false, "qt": "auto"}),
         json!({"program": file, "debugOptions": ["ShowReturnValue", "DebugStdLib"], "noDebug": false, "rules": []}),
-    ] {
+    ]);
+}
+
+fn all_run_the_same(launches: [Value; 4]) {
+    for launch in launches {
         if !same(|talk| runs(talk, launch.clone())) {
             return;
         }
