@@ -41,6 +41,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-python-adapter", &["breakroom-ports", "breakroom-wire"]),
     ("breakroom-node-relay", &[]),
     ("breakroom-group-adapter", &["breakroom-adapter"]),
+    ("breakroom-remote-runtime", &[]),
+    ("breakroom-runtime-adapter", &["breakroom-adapter", "breakroom-remote-runtime", "breakroom-wire"]),
     (
         "breakroom",
         &[
@@ -57,6 +59,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "breakroom-python-adapter",
             "breakroom-node-relay",
             "breakroom-group-adapter",
+            "breakroom-runtime-adapter",
             "a door",
         ],
     ),

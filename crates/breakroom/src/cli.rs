@@ -164,6 +164,12 @@ pub enum Command {
         #[command(subcommand)]
         what: Group,
     },
+    /// The adapter that connects to a script runtime, on stdin and stdout.
+    #[command(hide = true)]
+    Runtime {
+        #[command(subcommand)]
+        what: Runtime,
+    },
     /// Pass stdin and stdout on to a server.
     #[command(hide = true)]
     Relay { address: String },
@@ -250,6 +256,11 @@ impl RunArgs {
 
 #[derive(Subcommand)]
 pub enum Group {
+    Dap,
+}
+
+#[derive(Subcommand)]
+pub enum Runtime {
     Dap,
 }
 
@@ -347,6 +358,10 @@ impl Command {
             Command::Serve { idle_exit, inherited } => crate::serve::serve(idle_exit, inherited),
             Command::Group { what: Group::Dap } => {
                 breakroom_group_adapter::serve(std::io::stdin(), std::io::stdout());
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Runtime { what: Runtime::Dap } => {
+                breakroom_runtime_adapter::serve(std::io::stdin(), std::io::stdout().lock())?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Relay { address } => crate::relay::relay(&address),
