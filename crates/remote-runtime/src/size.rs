@@ -14,15 +14,20 @@ pub fn cut(text: String) -> String {
     if text.len() <= LONGEST_TEXT {
         return text;
     }
-    let end = text.floor_char_boundary(LONGEST_TEXT);
+    let end = boundary(&text);
     format!("{}… ({} of {} bytes)", &text[..end], end, text.len())
+}
+
+/// The end of the last character that is within the limit.
+fn boundary(text: &str) -> usize {
+    (0..=LONGEST_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// A long text in parts that can each be sent.
 pub fn pieces(mut text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     while text.len() > LONGEST_TEXT {
-        let (piece, rest) = text.split_at(text.floor_char_boundary(LONGEST_TEXT));
+        let (piece, rest) = text.split_at(boundary(text));
         pieces.push(piece);
         text = rest;
     }

@@ -35,7 +35,6 @@ pub enum Inspection {
     },
     Assign {
         request: Request,
-        frame: FrameKey,
         value: String,
     },
 }
@@ -107,7 +106,7 @@ impl<W: Write> Adapter<W> {
                 let value = text("value");
                 (
                     assignment(frame, slot, &value)?,
-                    Box::new(move |request| Inspection::Assign { request, frame, value }),
+                    Box::new(move |request| Inspection::Assign { request, value }),
                 )
             }
             command => {
@@ -171,14 +170,14 @@ impl<W: Write> Adapter<W> {
                 });
                 match command {
                     Ok(command) => {
-                        let purpose = Inspection::Assign { request, frame, value };
+                        let purpose = Inspection::Assign { request, value };
                         self.ask(&command, Purpose::Inspect(purpose));
                         return Ok(());
                     }
                     Err(why) => (request, Err(why)),
                 }
             }
-            Inspection::Assign { request, value, .. } => {
+            Inspection::Assign { request, value } => {
                 let assigned = response.and_then(Response::body::<Assigned>);
                 (request, assigned.map(|_| json!({"value": value})))
             }
