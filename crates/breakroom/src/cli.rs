@@ -81,6 +81,10 @@ pub enum Command {
     /// Clients connect to the socket that the first line on stdout names, and say in a handshake which debug adapter to
     /// start. Each session is an ordinary one: `breakroom ls` lists it, and others can join it.
     Bridge(crate::bridge::BridgeArgs),
+    /// Let Visual Studio debug here, by the extension for remote script runtimes.
+    ///
+    /// Visual Studio connects to this as to a script runtime. The session is an ordinary one: others can join it.
+    Vsx(crate::vsx::VsxArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -339,6 +343,7 @@ impl Command {
             Command::Dap(args) => dap(args),
             Command::Mcp(args) => crate::mcp::mcp(args),
             Command::Bridge(args) => crate::bridge::bridge(args),
+            Command::Vsx(args) => crate::vsx::vsx(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),

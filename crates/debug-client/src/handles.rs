@@ -26,6 +26,11 @@ impl<K> HandleTable<K> {
         self.all.get(&handle)
     }
 
+    /// Those that do not fit become invalid.
+    pub fn retain(&mut self, mut fits: impl FnMut(&K) -> bool) {
+        self.all.retain(|_, key| fits(key));
+    }
+
     /// All handles become invalid. Their numbers are not used again.
     pub fn clear(&mut self) {
         self.all.clear();

@@ -8,8 +8,6 @@ use std::io::{Error, ErrorKind, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use breakroom_client::Waker;
-
 /// With more bytes than these waiting the peer is behind.
 const MUCH: usize = 64 * 1024;
 
@@ -19,7 +17,8 @@ pub struct OutputQueue(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    waker: Waker,
+    /// Called when the peer has read what was queued, or reads no more.
+    wake: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
@@ -50,8 +49,9 @@ impl OutputClosed {
 }
 
 impl OutputQueue {
-    pub fn new(writer: impl Write + Send + 'static, waker: Waker) -> Self {
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), waker });
+    pub fn new(writer: impl Write + Send + 'static, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (state, changed, wake) = (Mutex::default(), Condvar::new(), Box::new(wake));
+        let shared = Arc::new(Shared { state, changed, wake });
         let theirs = Arc::clone(&shared);
         std::thread::spawn(move || theirs.write_all(writer));
         OutputQueue(shared)
@@ -111,7 +111,7 @@ impl Shared {
     fn refuse(&self, kind: ErrorKind) {
         self.state().end.get_or_insert(End::Refused(kind));
         self.changed.notify_all();
-        self.waker.wake();
+        (self.wake)();
     }
 
     fn write_all(&self, mut writer: impl Write) {
@@ -126,7 +126,7 @@ impl Shared {
             let is_worth_a_look = state.bytes == 0 || (was_behind && state.bytes <= MUCH);
             drop(state);
             if is_worth_a_look {
-                self.waker.wake();
+                (self.wake)();
             }
         }
     }

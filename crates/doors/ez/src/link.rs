@@ -46,7 +46,8 @@ impl Link {
     pub fn new(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> Self {
         let mut client = Client::unconnected();
         client.listen_apart(input);
-        let out = OutputQueue::new(output, client.waker());
+        let waker = client.waker();
+        let out = OutputQueue::new(output, move || waker.wake());
         Link {
             client,
             out,
