@@ -8,6 +8,13 @@ mod support {
     pub mod script_runtime;
 }
 
+#[path = "runtime/messages.rs"]
+mod messages;
+#[path = "runtime/reference.rs"]
+mod reference;
+#[path = "runtime/run_control.rs"]
+mod run_control;
+
 use serde_json::{Value, json};
 use support::script_runtime::{Attached, SCRIPT};
 
@@ -16,7 +23,7 @@ fn one_thread() -> Value {
 }
 
 #[test]
-fn session_over_a_runtime_stops_shows_values_and_continues() {
+fn s008_s009_s030_session_over_a_runtime_stops_shows_values_and_continues() {
     let mut attached = Attached::new(&[3], one_thread());
     attached.runtime.stopped("breakpoint", 1, SCRIPT, 3);
     let thread = attached.stopped("breakpoint");

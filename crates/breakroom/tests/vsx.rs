@@ -8,8 +8,16 @@ mod support {
     pub mod visual_studio;
 }
 
+#[path = "visual_studio/breakpoints.rs"]
+mod breakpoints;
+#[path = "visual_studio/execution.rs"]
+mod execution;
+#[path = "visual_studio/inspection.rs"]
+mod inspection;
 #[path = "visual_studio/session.rs"]
 mod session;
+#[path = "visual_studio/transport.rs"]
+mod transport;
 
 /// Line numbers are told by the comments.
 const PROGRAM: &str = "\
@@ -26,5 +34,34 @@ do main() {
     temp y = double(x) // 11
     println(\"y is ${y}\") // 12
     println(\"done\") // 13
+}
+";
+
+/// Leaves a file behind, in two steps.
+const WRITER: &str = "\
+import @std, @io
+using std
+
+// It writes two lines.
+
+do main() {
+    temp _a, _b = io.append_line(\"log\", \"begin\") // 7
+    temp n = 1
+    println(n) // 9
+    temp _c, _d = io.append_line(\"log\", \"end\")
+}
+";
+
+/// Runs until it is ended.
+const LOOP: &str = "\
+import @std
+using std
+
+do main() {
+    temp n = 0
+    println(\"looping\")
+    loop {
+        n = (n + 1) % 1000 // 8
+    }
 }
 ";

@@ -156,6 +156,24 @@ pub enum Unreadable {
     },
 }
 
+const INTEGERS: [&str; 8] =
+    ["threadId", "frameId", "addr", "typeId", "start", "count", "line", "functionLineOffset"];
+
+/// The first field of a wrong type, which serde does not name.
+fn wrong_field(message: &Value) -> Option<String> {
+    let fields = message.as_object()?.iter().filter(|(name, _)| *name != "seq");
+    fields.into_iter().find_map(|(name, value)| {
+        let wanted = match name.as_str() {
+            name if INTEGERS.contains(&name) => (!value.is_i64()).then_some("an integer"),
+            "enabled" => (!value.is_boolean()).then_some("true or false"),
+            "file" | "value" | "expression" | "condition" | "conditionType" | "function" | "stepKind"
+            | "stepUnit" => (!value.is_string()).then_some("text"),
+            _ => None,
+        };
+        wanted.map(|wanted| format!("`{name}` is {value}, expected {wanted}"))
+    })
+}
+
 impl Request {
     pub fn read(line: &[u8]) -> Result<Request, Unreadable> {
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
@@ -173,7 +191,9 @@ impl Request {
         };
         let is_known = ANSWERED.contains(&&*name) || UNANSWERED.contains(&&*name);
         let read = match is_known {
-            true => Command::deserialize(&message).map_err(|error| format!("invalid arguments: {error}")),
+            true => Command::deserialize(&message).map_err(|error| {
+                format!("invalid arguments: {}", wrong_field(&message).unwrap_or_else(|| error.to_string()))
+            }),
             false => Err(format!("unsupported command {name:?}")),
         };
         match read {

@@ -120,12 +120,24 @@ impl Attached {
     }
 
     pub fn with(lines: &[i64], threads: Value, more: Value) -> Attached {
-        let (desk, listening) = (Desk::new(), Listening::new());
+        let desk = Desk::new();
+        let client = desk.editor(Hub::Private, &["--type", "remote-runtime"]);
+        Attached::attach(desk, client, lines, threads, more)
+    }
+
+    /// The adapter itself, without a hub, which has an order of its own for requests.
+    pub fn without_hub(lines: &[i64], threads: Value) -> Attached {
+        let desk = Desk::new();
+        let client = Strict::spawn(desk.sandbox.command(["runtime", "dap"]));
+        Attached::attach(desk, client, lines, threads, json!({}))
+    }
+
+    fn attach(desk: Desk, mut client: Strict, lines: &[i64], threads: Value, more: Value) -> Attached {
+        let listening = Listening::new();
         let script = desk.sandbox.work().join(SCRIPT);
         std::fs::create_dir_all(script.parent().expect("it is in a folder")).expect("writable");
         std::fs::write(&script, "void main() {\n}\n").expect("writable");
         let script = script.to_string_lossy().into_owned();
-        let mut client = desk.editor(Hub::Private, &["--type", "remote-runtime"]);
         client.allow(&["capabilities"]);
         client.call("initialize", introduction(json!({})));
         let mut arguments = json!({

@@ -1,0 +1,203 @@
+//! What a runtime may send that the document allows, or that it forbids and that is survived.
+
+use breakroom_testkit::Strict;
+use serde_json::{Value, json};
+
+use crate::one_thread;
+use crate::support::editor::{Desk, Hub, introduction};
+use crate::support::script_runtime::{Attached, Listening, SCRIPT};
+
+fn frame(id: i64) -> Value {
+    json!({"id": id, "name": "main", "file": SCRIPT, "line": 3})
+}
+
+/// Stopped at line 3 in thread 1; the DAP thread.
+fn stopped() -> (Attached, Value) {
+    let mut attached = Attached::new(&[3], one_thread());
+    attached.runtime.stopped("breakpoint", 1, SCRIPT, 3);
+    let thread = attached.stopped("breakpoint");
+    (attached, thread)
+}
+
+#[test]
+fn s004_lines_that_end_in_a_carriage_return_are_read() {
+    let (mut attached, thread) = stopped();
+    let asked = attached.client.request("stackTrace", json!({"threadId": thread}));
+    let request = attached.runtime.expect("get_stack");
+    let answer = json!({
+        "type": "response", "requestSeq": request["seq"], "command": "get_stack", "success": true,
+        "threadId": 1, "frames": [frame(0)],
+    });
+    attached.runtime.write(&format!("{answer}\r\n\r\n"));
+    assert_eq!(attached.client.response(asked)["body"]["stackFrames"][0]["line"], 3);
+    attached.leave();
+}
+
+#[test]
+fn s010_numbers_begin_again_with_each_connection() {
+    let first = Attached::new(&[], one_thread());
+    first.leave();
+    // The emulated runtime fails unless `seq` is 1, 2, 3 and so on.
+    Attached::new(&[], one_thread()).leave();
+}
+
+#[test]
+fn s015_s020_failure_without_a_message_fails_the_request_with_one() {
+    let (mut attached, thread) = stopped();
+    for message in [json!(""), Value::Null, json!(7)] {
+        let asked = attached.client.request("stackTrace", json!({"threadId": thread}));
+        let request = attached.runtime.expect("get_stack");
+        attached.runtime.answer(&request, json!({"success": false, "message": message}));
+        let refused = attached.client.failure(asked);
+        assert!(refused["message"].as_str().unwrap().contains("get_stack"), "{refused}");
+    }
+    attached.leave();
+}
+
+#[test]
+fn s016_invalid_responses_fail_their_request_and_the_session_lives() {
+    let (mut attached, thread) = stopped();
+    for fields in [
+        json!({"threadId": 1}),
+        json!({"threadId": 1, "frames": 7}),
+        json!({"threadId": 1, "frames": [{"id": 1}]}),
+        json!({"threadId": 1, "frames": [], "success": "yes"}),
+    ] {
+        let asked = attached.client.request("stackTrace", json!({"threadId": thread}));
+        let request = attached.runtime.expect("get_stack");
+        attached.runtime.answer(&request, fields);
+        let refused = attached.client.failure(asked);
+        assert!(refused["message"].as_str().unwrap().contains("invalid"), "{refused}");
+    }
+    assert_eq!(attached.stack(&thread, 1, json!([frame(0)])).len(), 1);
+    attached.leave();
+}
+
+#[test]
+fn s017_s109_unknown_fields_and_events_are_ignored() {
+    let (mut attached, thread) = stopped();
+    attached.runtime.event("heartbeat", json!({"at": 3}));
+    attached.runtime.send(&json!({"type": "request", "seq": 1, "command": "start"}));
+    attached.runtime.event("thread_started", json!({"threadId": 8, "name": "x", "more": {}}));
+    assert_eq!(attached.client.event("thread")["body"]["reason"], "started");
+    let more = json!([{"id": 0, "name": "main", "file": SCRIPT, "line": 3, "column": 5, "module": null}]);
+    assert_eq!(attached.stack(&thread, 1, more)[0]["line"], 3);
+    attached.leave();
+}
+
+#[test]
+fn s088_stop_without_a_thread_is_no_stop() {
+    let mut attached = Attached::new(&[], one_thread());
+    attached.runtime.event("stopped", json!({"reason": "pause", "file": "", "line": 0}));
+    attached.runtime.stopped("pause", 1, "", 0);
+    let stopped = attached.client.event("stopped");
+    assert_eq!(stopped["body"]["reason"], "pause");
+    attached.client.output_containing("invalid");
+    attached.leave();
+}
+
+#[test]
+fn s096_ids_of_any_sign_are_tokens() {
+    let threads = json!([{"id": 0, "name": "zero"}, {"id": -7, "name": "minus"}]);
+    let mut attached = Attached::new(&[], threads.clone());
+    attached.runtime.stopped("pause", 0, SCRIPT, 3);
+    let zero = attached.stopped("pause");
+    attached.runtime.stopped("pause", -7, SCRIPT, 3);
+    let minus = attached.stopped("pause");
+    assert_ne!(zero, minus);
+    let asked = attached.client.request("threads", Value::Null);
+    attached.runtime.serve("get_threads", json!({"threads": threads}));
+    let listed = attached.client.response(asked);
+    assert_eq!(listed["body"]["threads"][1], json!({"id": minus, "name": "minus"}));
+    attached.stack(&zero, 0, json!([frame(0)]));
+    let frames = attached.stack(&minus, -7, json!([frame(-1), frame(0)]));
+    let scopes = attached.client.call("scopes", json!({"frameId": frames[0]["id"]}));
+    let reference = &scopes["body"]["scopes"][0]["variablesReference"];
+    let asked = attached.client.request("variables", json!({"variablesReference": reference}));
+    let variable = json!({"addr": -9, "name": "o", "value": "{..}", "type": "T", "typeId": -4, "size": -1});
+    let scope = json!({"threadId": -7, "frameId": -1, "variables": [variable]});
+    let request = attached.runtime.serve("get_scope", scope);
+    assert_eq!((&request["threadId"], &request["frameId"]), (&json!(-7), &json!(-1)));
+    let variables = attached.client.response(asked);
+    let child = &variables["body"]["variables"][0]["variablesReference"];
+    let asked = attached.client.request("variables", json!({"variablesReference": child}));
+    let found = json!({
+        "threadId": -7, "frameId": -1, "addr": -9, "typeId": -4, "start": 0, "count": 0, "size": 0, "properties": [],
+    });
+    let request = attached.runtime.serve("get_property", found);
+    assert_eq!(
+        (&request["addr"], &request["typeId"], &request["count"]),
+        (&json!(-9), &json!(-4), &json!(0))
+    );
+    attached.client.response(asked);
+    attached.leave();
+}
+
+#[test]
+fn s108_lost_connection_ends_the_session_with_a_reason_and_without_an_exit() {
+    let (attached, thread) = stopped();
+    let Attached { mut client, mut runtime, desk, .. } = attached;
+    let asked = client.request("stackTrace", json!({"threadId": thread}));
+    runtime.expect("get_stack");
+    drop(runtime);
+    let refused = client.failure(asked);
+    assert!(refused["message"].as_str().unwrap().contains("connection to the runtime was lost"), "{refused}");
+    client.output_containing("the program may still run");
+    client.event("terminated");
+    client.call("disconnect", Value::Null);
+    let ended = client.finish();
+    assert_eq!(ended.timeline.events("exited").count(), 0);
+    desk.leave(Hub::Private);
+}
+
+#[test]
+fn s111_silence_fails_that_request_alone() {
+    let mut attached = Attached::with(&[3], one_thread(), json!({"requestTimeout": 0.5}));
+    attached.runtime.stopped("breakpoint", 1, SCRIPT, 3);
+    let thread = attached.stopped("breakpoint");
+    let asked = attached.client.request("stackTrace", json!({"threadId": thread}));
+    let silent = attached.runtime.expect("get_stack");
+    let refused = attached.client.failure(asked);
+    assert!(refused["message"].as_str().unwrap().contains("has not answered"), "{refused}");
+    // Its late answer is no answer to the next request.
+    attached.runtime.answer(&silent, json!({"threadId": 1, "frames": []}));
+    assert_eq!(attached.stack(&thread, 1, json!([frame(0)])).len(), 1);
+    attached.leave();
+}
+
+#[test]
+fn runtime_that_does_not_listen_fails_the_attach() {
+    let port = Listening::new().port();
+    let desk = Desk::new();
+    let mut client: Strict = desk.editor(Hub::Private, &["--type", "remote-runtime"]);
+    client.allow(&["capabilities", "output", "terminated"]);
+    client.call("initialize", introduction(json!({})));
+    let arguments = json!({"type": "remote-runtime", "host": "127.0.0.1", "port": port});
+    let refused = client.call_failing("attach", arguments);
+    let why = refused["message"].as_str().unwrap();
+    assert!(why.contains(&port.to_string()) && why.contains("cannot connect"), "{refused}");
+    client.call("disconnect", Value::Null);
+    client.finish();
+    desk.leave(Hub::Private);
+}
+
+#[test]
+fn garbage_between_messages_costs_nothing_but_itself() {
+    let (mut attached, thread) = stopped();
+    for text in [
+        "test connection\n",
+        "[1, 2]\n",
+        "{not json\n",
+        "{}\n",
+        "{\"type\": 5}\n",
+        "{\"type\": \"response\"}\n",
+        "{\"type\": \"response\", \"requestSeq\": 999, \"command\": \"x\", \"success\": true}\n",
+        "{\"type\": \"event\"}\n",
+        "\u{feff}{\"type\": \"event\", \"event\": \"output\", \"output\": \"after a mark\"}\n",
+    ] {
+        attached.runtime.write(text);
+    }
+    attached.client.output_containing("after a mark");
+    assert_eq!(attached.stack(&thread, 1, json!([frame(0)])).len(), 1);
+    attached.leave();
+}
