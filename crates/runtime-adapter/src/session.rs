@@ -138,7 +138,7 @@ impl<W: Write> Adapter<W> {
     /// The end of the connection is not the end of the program, so no exit code is reported.
     pub fn on_link_lost(&mut self, why: Option<String>) -> Outcome {
         let Some(mut link) = self.link.take() else { return GO_ON };
-        let why = why.map_or_else(|| "the runtime closed it".to_owned(), |why| why);
+        let why = why.unwrap_or_else(|| "the runtime closed it".to_owned());
         let text = format!("the connection to the runtime was lost: {why}");
         for purpose in link.all_open() {
             match purpose {

@@ -305,3 +305,21 @@ fn s097_variables_of_an_earlier_stop_are_refused_and_frames_by_depth_go_on() {
     vs.stop();
     server.end();
 }
+
+#[test]
+fn s064_expression_that_never_ends_is_refused_after_a_deadline() {
+    let text = "import @std\nusing std\n\ndo spin(n int) -> int {\n    temp i = n\n    as_long_as i >= 0 {\n        i = (i + 1) % 10\n    }\n    return i\n}\n\ndo main() {\n    temp x = 1\n    println(x) // 14\n    if x > 5 {\n        println(spin(x))\n    }\n}\n";
+    let server = Server::over("s.ez", text);
+    let mut vs = server.connect();
+    vs.begin("s.ez", &[14]);
+    assert_eq!(vs.stopped("breakpoint"), 14);
+    let fields = json!({"threadId": 1, "frameId": 1, "expression": "spin(1)"});
+    let why = vs.refused("get_evaluation", fields);
+    assert!(why.contains("timeout"), "{why}");
+    // The debugger works on.
+    assert_eq!(vs.evaluate(1, "x + 1")["value"], "2");
+    vs.call("continue", json!({"threadId": 1}));
+    vs.event("program_exited");
+    vs.stop();
+    server.end();
+}

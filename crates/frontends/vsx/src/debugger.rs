@@ -1,6 +1,6 @@
 //! The connection to the session: requests with a deadline, since Visual Studio waits for each response for ever.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use breakroom_client::{Client, Error};
 use breakroom_debug_client::Requests;
@@ -40,7 +40,18 @@ impl From<Error> for Failure {
 
 impl Debugger {
     pub fn ask(&mut self, command: &str, arguments: Value) -> Result<Value, Failure> {
-        Ok(self.client.request_within(command, arguments, REQUEST_TIMEOUT)?)
+        let id = self.client.send(command, arguments)?;
+        let deadline = Instant::now() + REQUEST_TIMEOUT;
+        loop {
+            if let Some(answer) = self.client.take_answer(id, command) {
+                return Ok(answer?);
+            }
+            if let Err(error) = self.client.receive(Some(deadline), command, REQUEST_TIMEOUT) {
+                // A debugger that goes on working on it would answer nothing else.
+                self.client.cancel(id);
+                return Err(error.into());
+            }
+        }
     }
 }
 
