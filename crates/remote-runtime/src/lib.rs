@@ -14,10 +14,9 @@ pub use command::{Breakpoint, Command, PropertyRange, Request, StepKind, Unreada
 pub use event::{ChangeType, Event, Exception, StopReason};
 pub use paths::{has_parent_steps, resolve, same_file};
 pub use response::{
-    Assigned, Evaluation, Invalid, Properties, Reply, Response, Scope, Stack, Threads, Unanswered,
-    failure_fields,
+    Assigned, Evaluation, Invalid, Properties, Reply, Response, Scope, Stack, Threads, failure_fields,
 };
-pub use size::{LONGEST_LINE, MOST_LIST_BYTES, cut, fit_list, pieces};
+pub use size::{cut, fit_list, pieces};
 pub use value::{Elements, Frame, Thread, Variable};
 
 use serde_json::Value;

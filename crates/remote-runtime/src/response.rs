@@ -115,10 +115,6 @@ pub struct Reply<'a> {
     pub command: &'a str,
 }
 
-/// No command-specific fields.
-#[derive(Debug, Serialize)]
-pub struct Unanswered {}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Line<'a, B: Serialize> {

@@ -2,10 +2,8 @@
 
 use serde::Serialize;
 
-/// Visual Studio gets slow with lines of more bytes.
-pub const LONGEST_LINE: usize = 1_000_000;
-/// A list of more bytes is cut, so that the rest of its line fits.
-pub const MOST_LIST_BYTES: usize = 850_000;
+/// A list of more bytes is cut, so that its line has less than 1,000,000: Visual Studio gets slow with longer ones.
+const MOST_LIST_BYTES: usize = 850_000;
 /// A text of more bytes is cut. Escaped as JSON it has at most six times as many.
 const LONGEST_TEXT: usize = 100_000;
 

@@ -201,3 +201,81 @@ fn garbage_between_messages_costs_nothing_but_itself() {
     assert_eq!(attached.stack(&thread, 1, json!([frame(0)])).len(), 1);
     attached.leave();
 }
+
+#[test]
+fn s002_s093_s095_places_of_the_runtime_are_found_in_any_spelling() {
+    let mut attached = Attached::new(&[3], one_thread());
+    for spelled in [SCRIPT.replace('/', "\\"), SCRIPT.to_uppercase(), format!("C:{}", attached.script)] {
+        attached.runtime.stopped("breakpoint", 1, &spelled, 3);
+        let stopped = attached.client.event("stopped");
+        assert!(stopped["body"]["hitBreakpointIds"].is_array(), "{spelled}: {stopped}");
+        let thread = stopped["body"]["threadId"].clone();
+        let frame = json!({"id": 0, "name": "größe()", "file": spelled, "line": 3});
+        let frames = attached.stack(&thread, 1, json!([frame]));
+        assert_eq!(frames[0]["source"]["path"], attached.script.as_str(), "{spelled}");
+        assert_eq!(frames[0]["name"], "größe()");
+        let resumed = attached.client.request("continue", json!({"threadId": thread}));
+        attached.runtime.serve("continue", json!({}));
+        attached.client.response(resumed);
+        attached.runtime.event("continued", json!({"threadId": 1}));
+    }
+    attached.leave();
+}
+
+#[test]
+fn s006_line_of_three_megabytes_is_read() {
+    let (mut attached, thread) = stopped();
+    let frames = attached.stack(&thread, 1, json!([frame(0)]));
+    let asked =
+        attached.client.request("evaluate", json!({"expression": "long", "frameId": frames[0]["id"]}));
+    let request = attached.runtime.expect("get_evaluation");
+    assert_eq!(request["expression"], "long");
+    let value = "x".repeat(3 << 20);
+    let result = json!({"addr": 1, "name": "long", "value": value, "type": "string", "typeId": 3, "size": 0});
+    let fields = json!({"threadId": 1, "frameId": 0, "expression": "long", "result": result});
+    attached.runtime.answer(&request, fields);
+    let answer = attached.client.response(asked);
+    assert_eq!(answer["body"]["result"].as_str().unwrap().len(), 3 << 20);
+    attached.leave();
+}
+
+#[test]
+fn s083_variable_is_set_by_its_address_and_type() {
+    let (mut attached, thread) = stopped();
+    let frames = attached.stack(&thread, 1, json!([frame(0)]));
+    let scopes = attached.client.call("scopes", json!({"frameId": frames[0]["id"]}));
+    let reference = &scopes["body"]["scopes"][0]["variablesReference"];
+    let asked = attached.client.request("variables", json!({"variablesReference": reference}));
+    let int =
+        json!({"addr": 1_407_329_216, "name": "i", "value": "11", "type": "int", "typeId": 2, "size": 0});
+    let fixed = json!({"addr": 7, "name": "null", "value": "null", "type": "", "typeId": 0, "size": 0});
+    let fields = json!({"threadId": 1, "frameId": 0, "variables": [int, fixed]});
+    attached.runtime.serve("get_scope", fields);
+    attached.client.response(asked);
+    let set = |name: &str| json!({"variablesReference": reference, "name": name, "value": "12"});
+    let asked = attached.client.request("setVariable", set("i"));
+    let assigned = json!({"threadId": 1, "frameId": 0, "addr": 1_407_329_216, "typeId": 2});
+    let request = attached.runtime.serve("set_variable", assigned);
+    assert_eq!(
+        json!([request["addr"], request["typeId"], request["value"]]),
+        json!([1_407_329_216, 2, "12"])
+    );
+    assert_eq!(attached.client.response(asked)["body"]["value"], "12");
+    for name in ["null", "unknown"] {
+        attached.client.call_failing("setVariable", set(name));
+    }
+    attached.leave();
+}
+
+#[test]
+fn breakpoint_that_the_runtime_removes_is_not_verified() {
+    let (mut attached, _) = stopped();
+    let changed = |change: &str| json!({"changeType": change, "file": SCRIPT, "line": 3, "enabled": true});
+    attached.runtime.event("breakpoint_changed", changed("removed"));
+    let event = attached.client.event("breakpoint");
+    assert_eq!(event["body"]["breakpoint"]["verified"], false, "{event}");
+    attached.runtime.event("breakpoint_changed", changed("added"));
+    let event = attached.client.event("breakpoint");
+    assert_eq!(event["body"]["breakpoint"]["verified"], true, "{event}");
+    attached.leave();
+}

@@ -18,7 +18,7 @@ fn position(vs: &VisualStudio, fits: impl Fn(&Value) -> bool) -> usize {
 }
 
 #[test]
-fn s037_s039_s089_s107_s116_continue_is_answered_and_then_reported_once() {
+fn s037_s039_s089_s100_s107_s116_continue_is_answered_and_then_reported_once() {
     let server = Server::over("g.ez", PROGRAM);
     let mut vs = stopped_at(&server, "g.ez", 11);
     let seq = vs.send("continue", json!({"threadId": 1}));

@@ -203,3 +203,42 @@ fn s110_s013_s020_unknown_command_is_refused_by_its_name() {
     vs.stop();
     server.end();
 }
+
+#[test]
+fn burst_of_requests_in_one_write_is_answered_in_order() {
+    let server = Server::over("g.ez", PROGRAM);
+    let mut vs = server.connect();
+    vs.begin("g.ez", &[11]);
+    vs.stopped("breakpoint");
+    let fields = json!({"threadId": 1, "frameId": 1});
+    let (seqs, lines): (Vec<i64>, Vec<String>) =
+        (0..400).map(|at| vs.compose(["get_stack", "get_scope"][at % 2], fields.clone())).unzip();
+    vs.write(lines.concat().as_bytes());
+    for seq in &seqs {
+        assert_eq!(vs.response(*seq)["success"], true);
+    }
+    let answered: Vec<i64> =
+        vs.received.iter().filter_map(|message| message["requestSeq"].as_i64()).collect();
+    assert!(answered.ends_with(&seqs), "{answered:?}");
+    vs.stop();
+    server.end();
+}
+
+#[test]
+fn requests_in_small_pieces_are_put_together() {
+    let server = Server::over("g.ez", PROGRAM);
+    let mut vs = server.connect();
+    let (seq, line) = vs.compose("start", json!({}));
+    for piece in line.as_bytes().chunks(3) {
+        vs.write(piece);
+    }
+    assert_eq!(vs.response(seq)["success"], true);
+    // Half a request at the end of a connection is none.
+    vs.write(b"{\"seq\": 9, \"type\": \"request\", \"comm");
+    vs.vanish();
+    let mut vs = server.connect();
+    vs.begin("g.ez", &[]);
+    vs.event("program_exited");
+    vs.stop();
+    server.end();
+}

@@ -13,12 +13,14 @@ use breakroom_client::Waker;
 use breakroom_hub::{PeerAccess, peer_access};
 use breakroom_remote_runtime::{Request, Unreadable, is_answered};
 use breakroom_wire::{Decode, Frame, JsonLines};
+use rustix::net::sockopt;
 
 /// No request of Visual Studio is longer.
 const LONGEST_REQUEST: usize = 1 << 20;
 /// More requests than these are not read until some are done.
 const MOST_WAITING: usize = 1000;
 const READ_SIZE: usize = 64 << 10;
+const KEEPALIVE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ConnectionId(pub u64);
@@ -127,7 +129,7 @@ impl Mailbox {
     }
 
     fn read(&self, id: ConnectionId, stream: TcpStream) {
-        let (Ok(()), Ok(reader)) = (stream.set_nodelay(true), stream.try_clone()) else { return };
+        let (Ok(()), Ok(reader)) = (prepare(&stream), stream.try_clone()) else { return };
         self.post(Mail::Connected(id, stream));
         let mailbox = self.clone();
         std::thread::spawn(move || {
@@ -138,6 +140,15 @@ impl Mailbox {
             mailbox.state().open.retain(|(connection, _)| *connection != id);
         });
     }
+}
+
+/// A peer that vanished without a word is noticed after about a minute.
+fn prepare(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, KEEPALIVE)?;
+    sockopt::set_tcp_keepintvl(stream, KEEPALIVE / 3)?;
+    Ok(sockopt::set_tcp_keepcnt(stream, 3)?)
 }
 
 /// Reads until the stream ends; an error if it cannot be divided into lines.

@@ -5,13 +5,14 @@
 use std::time::{Duration, Instant};
 
 use breakroom_client::{Client, LAUNCH_PATIENCE, Request, RequestId, Signs, exception_filters, introduction};
+use breakroom_debug_client::participants::has_others;
 use breakroom_debug_client::{Connection, complete};
 use breakroom_remote_runtime::Event;
 use serde_json::{Value, json};
 
 use crate::debugger::Failure;
 use crate::server::Server;
-use crate::visual_studio::Answer;
+use crate::visual_studio::{Answer, VisualStudio};
 
 /// How long the debugger may take to let go of a program that has ended.
 const GOODBYE: Duration = Duration::from_secs(3);
@@ -37,16 +38,17 @@ impl Server {
         let needs_session = matches!(self.phase, Phase::Idle | Phase::Exited);
         if is_first && needs_session {
             let opened = self.open();
-            if opened.is_err() {
+            if let Some(vs) = &mut self.vs {
                 // It may be tried again.
-                self.vs.iter_mut().for_each(|vs| vs.has_started = false);
+                vs.has_started = opened.is_ok();
+                vs.start_failure = opened.as_ref().err().cloned();
+            }
+            if opened.is_err() {
                 self.phase = Phase::Idle;
             }
             opened?;
         }
-        if let Some(vs) = &self.vs
-            && vs.is_ready
-        {
+        if is_first && self.vs.as_ref().is_some_and(|vs| vs.is_ready) {
             self.be_ready();
         }
         Ok(Answer::from(json!({})))
@@ -115,13 +117,32 @@ impl Server {
 
     pub fn ready(&mut self) {
         let Some(vs) = &mut self.vs else { return };
-        vs.is_ready = true;
-        self.be_ready();
+        if let Some(why) = vs.start_failure.take() {
+            // Visual Studio shows no failure of a request, and waits for what will never come.
+            (vs.has_started, vs.is_ready) = (true, true);
+            vs.release();
+            vs.complain("error", &format!("start failed: {why}"));
+            return vs.emit(Event::ProgramExited { exit_code: 0 });
+        }
+        if !std::mem::replace(&mut vs.is_ready, true) && vs.has_started {
+            self.be_ready();
+        }
     }
 
+    /// Visual Studio has started and is ready: the program begins, or is shown as it is.
     fn be_ready(&mut self) {
-        self.vs.iter_mut().for_each(crate::visual_studio::VisualStudio::release);
+        self.vs.iter_mut().for_each(VisualStudio::release);
         match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Live { request } => {
+                self.phase = Phase::Live { request };
+                if let Err(failure) = self.catch_exceptions() {
+                    self.complain("error", &format!("exceptions do not stop the program: {failure}"));
+                }
+                for (thread, body) in self.threads.all_stops() {
+                    let event = self.stopped_event(thread, &body);
+                    self.emit(event);
+                }
+            }
             Phase::Configuring { request, launch } => {
                 self.phase = Phase::Live { request };
                 if let Err(failure) = self.configure(request, launch) {
@@ -199,15 +220,14 @@ impl Server {
                 self.close.take().and_then(|close| close());
                 self.phase = Phase::Idle;
                 self.breakpoints.clear();
+                self.threads.clear();
             }
             Request::Launch | Request::Attach => {
-                let released = self.release_program();
-                if let Err(failure) = released {
+                if let Err(failure) = self.release_program() {
                     tracing::warn!("the program could not be let go: {failure}");
                 }
             }
         }
-        self.threads.clear();
         self.slots.clear();
     }
 
@@ -220,6 +240,10 @@ impl Server {
         if self.debugger.client.capability("exceptionBreakpointFilters").is_array() {
             self.debugger.ask("setExceptionBreakpoints", json!({"filters": []}))?;
         }
+        if complete(has_others(&mut self.debugger, &self.setup.name))? {
+            // They decide when the program runs.
+            return Ok(());
+        }
         for (thread, _) in self.threads.all_stops() {
             // One that runs already refuses.
             match self.debugger.ask("continue", json!({"threadId": thread.0})) {
@@ -227,6 +251,7 @@ impl Server {
                 Err(failure) => return Err(failure),
             }
         }
+        self.threads.clear();
         Ok(())
     }
 

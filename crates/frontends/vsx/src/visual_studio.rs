@@ -20,6 +20,8 @@ pub struct VisualStudio {
     out: OutputQueue,
     pub has_started: bool,
     pub is_ready: bool,
+    /// Why the last `start` failed.
+    pub start_failure: Option<String>,
     held: Vec<Event>,
     pub last_request: Instant,
 }
@@ -47,6 +49,7 @@ impl VisualStudio {
             out,
             has_started: false,
             is_ready: false,
+            start_failure: None,
             held: Vec::new(),
             last_request: Instant::now(),
         })
