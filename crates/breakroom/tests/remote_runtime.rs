@@ -6,12 +6,15 @@
 mod support {
     pub mod editor;
     pub mod script_runtime;
+    pub mod visual_studio;
 }
 
 #[path = "runtime/messages.rs"]
 mod messages;
 #[path = "runtime/reference.rs"]
 mod reference;
+#[path = "runtime/round_trip.rs"]
+mod round_trip;
 #[path = "runtime/run_control.rs"]
 mod run_control;
 

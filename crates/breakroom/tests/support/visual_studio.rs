@@ -62,6 +62,11 @@ impl Server {
         self.desk.sandbox.work().join(name)
     }
 
+    pub fn port(&self) -> u16 {
+        let (_, port) = self.address.rsplit_once(':').expect("an address has a port");
+        port.parse().expect("a port is a number")
+    }
+
     pub fn connect(&self) -> VisualStudio {
         VisualStudio::over(TcpStream::connect(&self.address).expect("the server listens"))
     }
