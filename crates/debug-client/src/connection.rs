@@ -7,7 +7,7 @@ use breakroom_client::Request;
 use serde_json::Value;
 
 /// Connects to a session that debugs this program, in this working folder.
-pub type Open = dyn FnMut(&Path, &Path) -> Result<Connection, String> + Send;
+pub type Open = dyn FnMut(&Path, &Path) -> Result<Connection, String>;
 
 /// A connection to a session: a new one, or one that others are in.
 pub struct Connection {
@@ -20,5 +20,5 @@ pub struct Connection {
     /// The arguments of that request.
     pub launch: Value,
     /// Waits a moment until the session has let go of this client; why it ended, if that was not in order.
-    pub close: Box<dyn FnOnce() -> Option<String> + Send>,
+    pub close: Box<dyn FnOnce() -> Option<String>>,
 }

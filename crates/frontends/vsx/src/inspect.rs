@@ -24,6 +24,8 @@ use crate::visual_studio::Answer;
 const MOST_INLINE_ELEMENTS: usize = 100;
 /// Arrays that would bring more elements into one response are sent without them.
 const MOST_INLINE_OF_ALL: usize = 1000;
+/// More elements never fit into a message, so the debugger is not asked for them.
+const MOST_ELEMENTS: usize = 10_000;
 /// A longer expression does not fit into the response.
 const LONGEST_EXPRESSION: usize = 100_000;
 
@@ -236,7 +238,7 @@ impl Server {
         let (total, members) = match slot.children {
             None => (0, Vec::new()),
             Some(children) if slot.indexed > 0 => {
-                let left = slot.indexed.saturating_sub(first).min(wanted);
+                let left = slot.indexed.saturating_sub(first).min(wanted).min(MOST_ELEMENTS);
                 let members = match left {
                     0 => Vec::new(),
                     left => self.elements(children, first, left).map_err(text)?,
@@ -253,7 +255,8 @@ impl Server {
         }
         let mut properties: Vec<Variable> =
             members.into_iter().map(|member| self.variable((thread, frame), slot.children, member)).collect();
-        let is_cut = fit_list(&mut properties);
+        fit_list(&mut properties);
+        let is_cut = properties.len() < total.saturating_sub(first).min(wanted);
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         let (count, size) = (number(properties.len()), number(total));
         let found = Properties { thread_id, frame_id, addr, type_id, start, count, size, properties };

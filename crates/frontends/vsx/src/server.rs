@@ -31,7 +31,7 @@ pub struct Server {
     waiting: VecDeque<Waiting>,
     pub phase: Phase,
     /// Waits until the session has let go of this client.
-    pub close: Option<Box<dyn FnOnce() -> Option<String> + Send>>,
+    pub close: Option<Box<dyn FnOnce() -> Option<String>>>,
     pub exit_code: Option<i64>,
     pub threads: Threads,
     pub breakpoints: Breakpoints,
