@@ -65,3 +65,25 @@ do main() {
     }
 }
 ";
+
+#[test]
+fn address_of_another_machine_is_refused() {
+    let desk = support::editor::Desk::new();
+    std::fs::write(desk.sandbox.work().join("g.ez"), PROGRAM).unwrap();
+    let mut command = desk.sandbox.command(["vsx", "--listen", "0.0.0.0:0", "g.ez"]);
+    let output = command.current_dir(desk.sandbox.work()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("no password"), "{said}");
+    desk.leave(support::editor::Hub::Private);
+}
+
+#[test]
+fn port_that_is_taken_is_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let desk = support::editor::Desk::new();
+    let output = desk.sandbox.command(["vsx", "--listen", &address, "g.ez"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains(&format!("cannot listen on {address}")), "{said}");
+    desk.leave(support::editor::Hub::Private);
+}

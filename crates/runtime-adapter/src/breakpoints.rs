@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use breakroom_adapter::Request;
-use breakroom_remote_runtime::{Breakpoint, Command, resolve, same_file};
+use breakroom_remote_runtime::{Breakpoint, Command, has_parent_steps, resolve, same_file};
 use serde_json::{Value, json};
 
 use crate::adapter::Adapter;
@@ -90,8 +90,11 @@ impl Breakpoints {
     }
 
     fn runtime_path(&self, path: &str) -> String {
-        let folder = self.folder.as_ref().and_then(|folder| Path::new(path).strip_prefix(folder).ok());
-        folder.map_or_else(|| path.to_owned(), |relative| relative.to_string_lossy().into_owned())
+        // The protocol allows no `..`.
+        let resolved = has_parent_steps(path).then(|| Path::new(path).canonicalize().ok()).flatten();
+        let path = resolved.unwrap_or_else(|| PathBuf::from(path));
+        let relative = self.folder.as_ref().and_then(|folder| path.strip_prefix(folder).ok());
+        relative.unwrap_or(&path).to_string_lossy().into_owned()
     }
 
     /// The path that a client can open. One that names no file here stays as the runtime has it.

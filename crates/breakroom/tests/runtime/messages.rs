@@ -279,3 +279,27 @@ fn breakpoint_that_the_runtime_removes_is_not_verified() {
     assert_eq!(event["body"]["breakpoint"]["verified"], true, "{event}");
     attached.leave();
 }
+
+#[test]
+fn launch_connects_as_attach_does() {
+    let attached = Attached::with(&[3], one_thread(), json!({"request": "launch"}));
+    attached.leave();
+}
+
+#[test]
+fn s010_restart_connects_again_and_counts_from_one() {
+    let Attached { desk, mut client, mut runtime, listening, script } = Attached::new(&[3], one_thread());
+    client.allow(&["output", "continued", "thread", "exited", "breakpoint"]);
+    let restarted = client.request("restart", json!({}));
+    while runtime.next().is_some_and(|request| request["command"] != "stop") {}
+    // The emulated runtime fails unless `seq` begins at 1.
+    let mut runtime = listening.accept();
+    runtime.serve("start", json!({}));
+    runtime.serve("get_threads", json!({"threads": one_thread()}));
+    let set = runtime.expect("set_breakpoint");
+    assert_eq!((&set["file"], &set["line"]), (&json!(SCRIPT), &json!(3)), "{set}");
+    runtime.expect("ready");
+    client.response(restarted);
+    let attached = Attached { desk, client, runtime, listening, script };
+    attached.leave();
+}

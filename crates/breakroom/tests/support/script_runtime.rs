@@ -144,7 +144,8 @@ impl Attached {
             "type": "remote-runtime", "host": "127.0.0.1", "port": listening.port(), "cwd": desk.sandbox.work(),
         });
         extend(&mut arguments, more);
-        let attach = client.request("attach", arguments);
+        let request = arguments["request"].as_str().unwrap_or("attach").to_owned();
+        let attach = client.request(&request, arguments);
         let mut runtime = listening.accept();
         runtime.serve("start", json!({}));
         runtime.serve("get_threads", json!({"threads": threads}));
