@@ -19,6 +19,7 @@ mod python;
 mod round_trip;
 mod shared;
 mod start;
+mod vsx;
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -48,7 +49,7 @@ impl Effort {
 type Measure = fn(&Lab, Effort) -> Result<Vec<Figure>>;
 
 /// The name of a group begins the ids of its figures.
-const GROUPS: [(&str, Measure); 12] = [
+const GROUPS: [(&str, Measure); 13] = [
     ("round-trip", round_trip::measure),
     ("messages", messages::measure),
     ("large", large::measure),
@@ -61,6 +62,7 @@ const GROUPS: [(&str, Measure); 12] = [
     ("adapters", adapters::measure),
     ("mcp", mcp::measure),
     ("bridge", bridge::measure),
+    ("vsx", vsx::measure),
 ];
 
 struct Options {

@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("breakroom-client", &["breakroom-wire"]),
+    ("breakroom-debug-client", &["breakroom-client"]),
     (
         "a door",
         &[
@@ -42,6 +43,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "breakroom-dap",
             "breakroom-ide-protocol",
             "breakroom-loopback-http",
+            "breakroom-debug-client",
+            "breakroom-remote-runtime",
         ],
     ),
     ("breakroom-adapter", &["breakroom-wire"]),
@@ -51,6 +54,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("breakroom-python-adapter", &["breakroom-ports", "breakroom-wire"]),
     ("breakroom-node-relay", &[]),
     ("breakroom-group-adapter", &["breakroom-adapter"]),
+    ("breakroom-remote-runtime", &[]),
+    ("breakroom-runtime-adapter", &["breakroom-adapter", "breakroom-remote-runtime", "breakroom-wire"]),
     (
         "breakroom",
         &[
@@ -61,6 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "breakroom-launch",
             "breakroom-hub",
             "breakroom-client",
+            "breakroom-debug-client",
             "breakroom-ez",
             "breakroom-ez-adapter",
             "breakroom-ez-server",
@@ -68,6 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "breakroom-node-relay",
             "breakroom-group-adapter",
             "breakroom-ide-protocol",
+            "breakroom-runtime-adapter",
             "a door",
         ],
     ),

@@ -90,6 +90,10 @@ pub enum Command {
     /// To start the orchestrator elsewhere: `breakroom ide --env-file F` here, then `. F` and the orchestrator there. The
     /// variables hold the token by which anybody can run code as you.
     Ide(crate::ide::IdeArgs),
+    /// Let Visual Studio debug here, by the extension for remote script runtimes.
+    ///
+    /// Visual Studio connects to this as to a script runtime. The session is an ordinary one: others can join it.
+    Vsx(crate::vsx::VsxArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -172,6 +176,12 @@ pub enum Command {
     Group {
         #[command(subcommand)]
         what: Group,
+    },
+    /// The adapter that connects to a script runtime, on stdin and stdout.
+    #[command(hide = true)]
+    Runtime {
+        #[command(subcommand)]
+        what: Runtime,
     },
     /// Pass stdin and stdout on to a server.
     #[command(hide = true)]
@@ -262,6 +272,11 @@ pub enum Group {
     Dap,
 }
 
+#[derive(Subcommand)]
+pub enum Runtime {
+    Dap,
+}
+
 /// One member of the launch request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaunchArgument {
@@ -338,6 +353,7 @@ impl Command {
             Command::Mcp(args) => crate::mcp::mcp(args),
             Command::Bridge(args) => crate::bridge::bridge(args),
             Command::Ide(args) => crate::ide::ide(args),
+            Command::Vsx(args) => crate::vsx::vsx(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),
@@ -357,6 +373,10 @@ impl Command {
             Command::Serve { idle_exit, inherited } => crate::serve::serve(idle_exit, inherited),
             Command::Group { what: Group::Dap } => {
                 breakroom_group_adapter::serve(std::io::stdin(), std::io::stdout());
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Runtime { what: Runtime::Dap } => {
+                breakroom_runtime_adapter::serve(std::io::stdin(), std::io::stdout().lock())?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Relay { address } => crate::relay::relay(&address),

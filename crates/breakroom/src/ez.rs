@@ -119,7 +119,7 @@ pub fn parse(arguments: Vec<OsString>) -> Cli {
 }
 
 /// Doors start the hub, and the hub engines of our own, by this program's path, whatever its name is.
-const OUR_OWN: [&[&str]; 3] = [&["serve"], &["ez", "dap"], &["python", "dap"]];
+const OUR_OWN: [&[&str]; 4] = [&["serve"], &["ez", "dap"], &["python", "dap"], &["runtime", "dap"]];
 
 fn is_for_ez(arguments: &[OsString]) -> bool {
     let Some((program, words)) = arguments.split_first() else { return false };

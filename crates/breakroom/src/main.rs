@@ -2,6 +2,7 @@
 
 mod bridge;
 mod cli;
+mod connecting;
 mod demo;
 mod doctor;
 mod ez;
@@ -18,6 +19,7 @@ mod run;
 mod serve;
 mod sessions;
 mod stderr;
+mod vsx;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -59,6 +59,16 @@ fn the_examples_of_the_ide_endpoint_work() {
     }
 }
 
+#[test]
+fn examples_of_the_remote_runtime_adapter_work() {
+    check("docs/adapters/remote-runtime.md", "breakroom");
+}
+
+#[test]
+fn examples_of_the_visual_studio_front_end_work() {
+    check("docs/frontends/visual-studio.md", "breakroom");
+}
+
 /// Every tool has a row that names everything it takes, in the order in which agents are shown them.
 #[test]
 fn every_tool_of_the_mcp_door_is_documented() {

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Client, Error, Happening, PATIENCE, RequestId};
 
@@ -28,6 +28,16 @@ impl Client {
     ) -> Result<Value, Error> {
         let id = self.send(command, arguments)?;
         self.wait_unless(|_| None, id, command, patience)
+    }
+
+    /// Gives a request up, and has a debugger that can do so stop working on it.
+    pub fn cancel(&mut self, id: RequestId) {
+        self.forget(id);
+        if self.can("supportsCancelRequest")
+            && let Ok(cancel) = self.send("cancel", json!({"requestId": id.0}))
+        {
+            self.forget(cancel);
+        }
     }
 
     /// From now on a single interrupt leaves while an answer is awaited, because the one before is being carried out.

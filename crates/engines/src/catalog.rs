@@ -35,7 +35,7 @@ use entry::{Entry, Origin};
 use fix::Fix;
 
 /// One file for each adapter. Of several for one language the first that is installed is taken.
-const BUILT_IN: [(&str, &str); 16] = [
+const BUILT_IN: [(&str, &str); 17] = [
     ("debugpy", include_str!("catalog/builtin/debugpy.toml")),
     ("debugpy-stock", include_str!("catalog/builtin/debugpy-stock.toml")),
     ("js-debug", include_str!("catalog/builtin/js-debug.toml")),
@@ -50,6 +50,7 @@ const BUILT_IN: [(&str, &str); 16] = [
     ("perl", include_str!("catalog/builtin/perl.toml")),
     ("cmake", include_str!("catalog/builtin/cmake.toml")),
     ("group", include_str!("catalog/builtin/group.toml")),
+    ("remote-runtime", include_str!("catalog/builtin/remote-runtime.toml")),
     ("ez", include_str!("catalog/builtin/ez.toml")),
     ("ez-debugserver", include_str!("catalog/builtin/ez-debugserver.toml")),
 ];

@@ -159,6 +159,13 @@ const ROWS: &[Row] = &[
             "java -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:12345 CLASS",
         ),
     },
+    Row {
+        adapter: "remote-runtime",
+        process: None,
+        address: Some((("attach", r#"{"host": "{host}", "port": "{port}"}"#), Way::Engine)),
+        core: None,
+        listening: Some("a program with a debug server for scripts"),
+    },
     Row { adapter: "perl", process: None, address: None, core: None, listening: None },
 ];
 

@@ -229,7 +229,7 @@ impl Process {
     }
 
     /// A program whose first line is `listening on HOST:PORT`.
-    fn listening(command: &mut Command) -> Result<(Process, u16)> {
+    pub fn listening(command: &mut Command) -> Result<(Process, u16)> {
         let mut process = Process::start(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
         let stdout = process.child.stdout.take().context("stdout is not a pipe")?;
         let mut line = String::new();

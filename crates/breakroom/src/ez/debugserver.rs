@@ -7,22 +7,15 @@ use std::io::BufReader;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::mpsc;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use breakroom_client::Request;
-use breakroom_door_dap::{Hub, Session};
-use breakroom_door_ez::{Connection, Setup};
-use breakroom_engines::{Catalog, Context};
+use breakroom_door_dap::Hub;
+use breakroom_door_ez::Setup;
+use breakroom_engines::Context;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use serde_json::{Value, json};
 
-use crate::local::Local;
-
-/// What the IDE does not wait for: it takes a process that stays longer for a crash.
-const MOMENT: Duration = Duration::from_millis(500);
+use crate::connecting::{join, open};
 
 /// Which session the program is debugged in.
 pub enum In {
@@ -67,37 +60,4 @@ fn wait_until_nobody_reads() {
             Ok(_) | Err(_) => return,
         }
     }
-}
-
-fn open(program: &Path, folder: &Path, hub: Hub, context: &Context) -> Result<Connection> {
-    let context = Context { cwd: folder.to_owned(), ..context.clone() };
-    let catalog = Catalog::load(&context)?;
-    // Asked here already, so that a missing debugger is told before anything is started.
-    let (entry, _) = catalog.installed_for_file(program, &context)?;
-    let launch = Value::Object(entry.launch_for(program, &[], &context));
-    connect(hub, Session::New { engine: Some(entry.name.clone()) }, entry.kind(), Request::Launch, launch)
-}
-
-/// `wanted` is an id or name; nothing is needed if there is only one.
-fn join(wanted: Option<String>) -> Result<Connection> {
-    connect(Hub::Daemon, Session::Live { wanted }, "", Request::Join, json!({}))
-}
-
-fn connect(hub: Hub, session: Session, adapter: &str, request: Request, launch: Value) -> Result<Connection> {
-    let local = Local::connect(hub, session)?;
-    Ok(Connection {
-        reader: Box::new(local.stream.try_clone()?),
-        writer: Box::new(local.stream.try_clone()?),
-        adapter: adapter.to_owned(),
-        request,
-        launch,
-        close: Box::new(|| finish_soon(local)),
-    })
-}
-
-/// Waits for the hub as long as nobody minds; why it ended the session, if that was not in order.
-fn finish_soon(local: Local) -> Option<String> {
-    let (tell, told) = mpsc::channel();
-    std::thread::spawn(move || tell.send(local.finish().err().map(|error| crate::sentence(&error))));
-    told.recv_timeout(MOMENT).ok().flatten()
 }

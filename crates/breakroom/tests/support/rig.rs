@@ -144,7 +144,8 @@ impl Rig {
 
     /// The same after a js-debug that was ended by a signal, with the hub or without: it leaves a folder for temporary files.
     pub fn only_js_debugs_folder_is_left(&self) {
-        for file in fs::read_dir(self.sandbox.path("tmp")).expect("the sandbox has one").map_while(Result::ok) {
+        for file in fs::read_dir(self.sandbox.path("tmp")).expect("the sandbox has one").map_while(Result::ok)
+        {
             if file.file_name().to_string_lossy().starts_with("vscode-js-debug-") {
                 fs::remove_dir_all(file.path()).expect("nobody uses it any more");
             }

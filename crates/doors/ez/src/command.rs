@@ -6,6 +6,7 @@
 mod fields;
 
 use breakroom_client::breakpoints::Terms;
+use breakroom_debug_client::values::ScopeKind;
 use serde_json::Value;
 
 use fields::Fields;
@@ -49,13 +50,6 @@ pub enum Resume {
 pub enum Spot {
     Line { file: String, line: i64 },
     Function(String),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScopeKind {
-    Locals,
-    Globals,
-    Registers,
 }
 
 /// When a command makes sense.

@@ -5,7 +5,6 @@
 
 mod breakpoints;
 mod command;
-mod company;
 mod door;
 mod ending;
 mod evaluations;
@@ -15,19 +14,16 @@ mod files;
 mod inspect;
 mod link;
 mod live;
-mod out;
 mod starting;
 mod stops;
 mod types;
 mod watches;
 
+pub use breakroom_debug_client::{Connection, Open};
 pub use files::check;
 
-use std::io::{BufRead, Read, Write};
-use std::path::{Path, PathBuf};
-
-use breakroom_client::Request;
-use serde_json::Value;
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
 
 /// What is debugged unless the IDE names something else, and who asks.
 pub struct Setup {
@@ -41,23 +37,6 @@ pub struct Setup {
     pub open: Box<Open>,
     /// Called in a thread of its own, returns when nobody reads the events any more.
     pub deaf: Box<dyn FnOnce() + Send>,
-}
-
-/// Connects to a session that debugs this program, in this working folder.
-pub type Open = dyn FnMut(&Path, &Path) -> Result<Connection, String>;
-
-/// A connection to a session: a new one, or one that others are in.
-pub struct Connection {
-    pub reader: Box<dyn Read + Send>,
-    pub writer: Box<dyn Write + Send>,
-    /// Which debugger it is, as `initialize` names it.
-    pub adapter: String,
-    /// Whether the program is launched or a live session joined.
-    pub request: Request,
-    /// The arguments of that request.
-    pub launch: Value,
-    /// Waits a moment until the session has let go of this client; why it ended, if that was not in order.
-    pub close: Box<dyn FnOnce() -> Option<String>>,
 }
 
 /// Serves one IDE to the end of its session. The exit code for the process.

@@ -8,12 +8,12 @@ use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
 use breakroom_client::{Client, Error, Event as DebuggerEvent, Happening, Messages, PATIENCE, Typed, model};
+use breakroom_debug_client::{OutputQueue, Requests};
 use serde_json::{Value, json};
 
 use crate::command::{Command, Known, Said};
 use crate::event::Event;
 use crate::failure::Failure;
-use crate::out::Out;
 
 /// How long answers are awaited that were asked for before `terminate`. The process must be gone after 1 s.
 const GRACE: Duration = Duration::from_millis(300);
@@ -26,7 +26,7 @@ const MOST_WAITING: usize = 1000;
 
 pub struct Link {
     pub client: Client,
-    out: Out,
+    out: OutputQueue,
     /// Commands that were read before the last `start` or `continue` was answered. They come before the others.
     held: VecDeque<Said>,
     queue: VecDeque<Said>,
@@ -46,7 +46,8 @@ impl Link {
     pub fn new(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> Self {
         let mut client = Client::unconnected();
         client.listen_apart(input);
-        let out = Out::new(output, client.waker());
+        let waker = client.waker();
+        let out = OutputQueue::new(output, move || waker.wake());
         Link {
             client,
             out,
@@ -59,10 +60,10 @@ impl Link {
 
     /// Calls this in a thread of its own, to learn that nobody reads any more when it returns.
     pub fn notice_deafness(&self, wait: Box<dyn FnOnce() + Send>) {
-        let deafness = self.out.deafness();
+        let closed = self.out.closed();
         std::thread::spawn(move || {
             wait();
-            deafness.tell();
+            closed.report();
         });
     }
 
@@ -91,7 +92,7 @@ impl Link {
     }
 
     pub fn say(&mut self, event: Event) -> Result<(), Failure> {
-        Ok(self.out.say(event)?)
+        Ok(self.out.push(event.lines())?)
     }
 
     pub fn refuse(&mut self, known: &Known, why: &str) -> Result<(), Failure> {
@@ -263,6 +264,33 @@ impl Link {
     /// Leaves it to the hub whether others need what was launched.
     pub fn say_goodbye(&mut self, patience: Duration) {
         self.disconnect(json!({"restart": false}), patience);
+    }
+}
+
+impl Requests for Link {
+    type Error = Failure;
+
+    fn request(
+        &mut self,
+        command: &'static str,
+        arguments: Value,
+    ) -> impl Future<Output = Result<Value, Failure>> + Send {
+        std::future::ready(self.ask_quietly(command, arguments))
+    }
+
+    fn can(&self, capability: &str) -> bool {
+        self.client.can(capability)
+    }
+
+    fn refusal(&self, why: String) -> Failure {
+        Failure::Refused(why)
+    }
+
+    fn as_refusal(failure: &Failure) -> Option<&str> {
+        match failure {
+            Failure::Refused(why) => Some(why),
+            Failure::Terminated | Failure::Lost(_) | Failure::Deaf(_) => None,
+        }
     }
 }
 

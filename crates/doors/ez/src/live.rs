@@ -8,6 +8,7 @@ use breakroom_client::Event as DebuggerEvent;
 use breakroom_client::model::{self, ThreadId};
 use serde_json::{Value, json};
 
+use crate::breakpoints::transition_event;
 use crate::command::{Command, Resume};
 use crate::evaluations::Evaluations;
 use crate::event::{Event, Json};
@@ -120,8 +121,8 @@ impl Live {
                 self.exit_code = model::integer(&body["exitCode"]);
                 Ok(())
             }
-            "breakpoint" => match self.plan.breakpoints.update(&body) {
-                Some(news) => link.say(news),
+            "breakpoint" => match self.plan.breakpoints.on_event(&body) {
+                Some(transition) => link.say(transition_event(&transition)),
                 None => Ok(()),
             },
             "continued" => self.went_on(link, &body),
@@ -179,7 +180,7 @@ impl Live {
                 self.set_data_breakpoint(link, &name, frame, access.as_deref())
             }
             Command::ClearDataBreakpoint { name } => {
-                self.plan.breakpoints.clear_data(link, &name)?;
+                self.clear_data_breakpoint(link, &name)?;
                 link.say(Event::new("dataBreakpointCleared").with("name", &*name))
             }
             Command::Input { text } => {

@@ -67,7 +67,7 @@ impl Door {
         self.close = Some(close);
         self.request = request;
         // Only one who has not said where to stop wants to stop at once; what runs already has no beginning.
-        let at_entry = plan.breakpoints.is_empty() && request == Request::Launch;
+        let at_entry = plan.breakpoints.all().is_empty() && request == Request::Launch;
         let complaints = match self.launch(&mut plan, &adapter, request, launch, at_entry) {
             Ok(complaints) => complaints,
             Err(Failure::Lost(why)) => {
@@ -133,7 +133,7 @@ impl Door {
         if is_over {
             return Ok(Vec::new());
         }
-        let complaints = plan.breakpoints.send_all(link)?;
+        let complaints = plan.send_breakpoints(link)?;
         let filters = exception_filters(link.client.capability("exceptionBreakpointFilters"));
         if !filters.is_empty() {
             match link.ask_quietly("setExceptionBreakpoints", json!({"filters": filters})) {

@@ -6,19 +6,17 @@ use std::collections::HashMap;
 
 use breakroom_client::model::{self, Frame, ThreadId, Variable};
 use breakroom_client::{Event as DebuggerEvent, Happening};
+use breakroom_debug_client::complete;
+use breakroom_debug_client::participants::has_others;
+use breakroom_debug_client::stack::{PAGE, all_frames, page};
+use breakroom_debug_client::values::ScopeKind;
 use serde_json::{Value, json};
 
-use crate::command::ScopeKind;
-use crate::company;
 use crate::event::{Event, Members};
 use crate::failure::Failure;
 use crate::files::location;
 use crate::link::Link;
 use crate::live::{Live, PauseAsked, Run, Threads};
-
-/// How many frames are asked for at once.
-pub const PAGE: usize = 100;
-const MOST_FRAMES: usize = 10_000;
 
 /// One stopped thread.
 #[derive(Debug, Clone)]
@@ -73,11 +71,11 @@ fn is_mere_signal(body: &Value) -> bool {
 
 impl Stop {
     fn ask(link: &mut Link, thread: ThreadId) -> Result<Stop, Failure> {
-        let (frames, total) = page(link, thread, 0)?;
+        let (frames, total) = complete(page(link, thread, 0))?;
         let depth = match total {
             Some(total) => total.max(frames.len()),
             None if frames.len() < PAGE => frames.len(),
-            None => all_frames(link, thread)?.len(),
+            None => complete(all_frames(link, thread))?.len(),
         };
         Ok(Stop { thread, frames, depth })
     }
@@ -85,30 +83,6 @@ impl Stop {
     pub fn unknown(thread: ThreadId) -> Stop {
         Stop { thread, frames: Vec::new(), depth: 0 }
     }
-}
-
-/// Some frames from this one on, and how many there are if the debugger says.
-fn page(link: &mut Link, thread: ThreadId, from: usize) -> Result<(Vec<Frame>, Option<usize>), Failure> {
-    let arguments = json!({"threadId": thread.0, "startFrame": from, "levels": PAGE});
-    let body = link.ask_quietly("stackTrace", arguments)?;
-    let total = model::integer(&body["totalFrames"]).and_then(|total| usize::try_from(total).ok());
-    Ok((model::list(&body["stackFrames"], Frame::read), total))
-}
-
-pub fn all_frames(link: &mut Link, thread: ThreadId) -> Result<Vec<Frame>, Failure> {
-    let mut frames = Vec::new();
-    while frames.len() < MOST_FRAMES {
-        let (more, total) = page(link, thread, frames.len())?;
-        let is_last = match total {
-            Some(total) => more.is_empty() || frames.len() + more.len() >= total,
-            None => more.len() < PAGE,
-        };
-        frames.extend(more);
-        if is_last {
-            break;
-        }
-    }
-    Ok(frames)
 }
 
 impl Live {
@@ -136,8 +110,9 @@ impl Live {
         if reason == Reason::Breakpoint {
             let function = stop.frames.first().map(|frame| frame.name.as_str()).unwrap_or_default();
             let at = (place.path.as_str(), place.line, function);
-            if let Some(id) = self.plan.breakpoints.hit(body, at, &self.plan.files) {
-                event = event.with("breakpointId", id);
+            let is_same_file = |one: &str, other: &str| self.plan.files.same(one, other);
+            if let Some(hit) = self.plan.breakpoints.hit_by(body, at, is_same_file) {
+                event = event.with("breakpointId", hit.number);
             }
         }
         if self.threads == Threads::Known {
@@ -201,7 +176,7 @@ impl Live {
         let again = self.last_failure == here;
         self.last_failure = here;
         // One that comes to the same failure again would do so for ever.
-        if again || company::is_there(link, &self.name)? {
+        if again || complete(has_others(link, &self.name))? {
             return Ok(false);
         }
         match link.ask_quietly("continue", json!({"threadId": thread.0})) {

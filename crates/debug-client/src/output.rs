@@ -1,26 +1,24 @@
-//! Where the IDE reads, written to by a thread of its own, because an IDE that does not read must still be heard.
+//! Lines to a peer, written by a thread of its own, because a peer that does not read must still be heard.
 //!
-//! Nothing is buffered: each line is one write. Whoever says something never waits here; whoever has a choice looks
-//! first whether the IDE is behind.
+//! Each line is one write, and nothing is buffered. `push` never waits; a front end that has a choice asks first whether the
+//! peer is behind.
 
 use std::collections::VecDeque;
 use std::io::{Error, ErrorKind, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use breakroom_client::Waker;
-
-use crate::event::Event;
-
-/// With more bytes than these waiting the IDE is behind.
+/// With more bytes than these waiting the peer is behind.
 const MUCH: usize = 64 * 1024;
 
-pub struct Out(Arc<Shared>);
+/// Lines that wait to be written.
+pub struct OutputQueue(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    waker: Waker,
+    /// Called when the peer has read what was queued, or reads no more.
+    wake: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
@@ -35,36 +33,38 @@ struct State {
 
 #[derive(Clone)]
 enum End {
-    /// Nothing more is said.
+    /// Nothing more is pushed.
     Closed,
-    Deaf(ErrorKind),
+    /// The peer reads no more.
+    Refused(ErrorKind),
 }
 
-/// Says that nobody reads any more, as soon as that is known and not only with the next event.
-pub struct Deafness(Arc<Shared>);
+/// Reports that the peer reads no more, as soon as that is known and not only with the next line.
+pub struct OutputClosed(Arc<Shared>);
 
-impl Deafness {
-    pub fn tell(&self) {
-        self.0.is_deaf(ErrorKind::BrokenPipe);
+impl OutputClosed {
+    pub fn report(&self) {
+        self.0.refuse(ErrorKind::BrokenPipe);
     }
 }
 
-impl Out {
-    pub fn new(writer: impl Write + Send + 'static, waker: Waker) -> Self {
-        let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new(), waker });
+impl OutputQueue {
+    pub fn new(writer: impl Write + Send + 'static, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let (state, changed, wake) = (Mutex::default(), Condvar::new(), Box::new(wake));
+        let shared = Arc::new(Shared { state, changed, wake });
         let theirs = Arc::clone(&shared);
         std::thread::spawn(move || theirs.write_all(writer));
-        Out(shared)
+        OutputQueue(shared)
     }
 
-    pub fn deafness(&self) -> Deafness {
-        Deafness(Arc::clone(&self.0))
+    pub fn closed(&self) -> OutputClosed {
+        OutputClosed(Arc::clone(&self.0))
     }
 
-    pub fn say(&self, event: Event) -> std::io::Result<()> {
+    pub fn push(&self, lines: Vec<String>) -> std::io::Result<()> {
         self.check()?;
         let mut state = self.0.state();
-        for line in event.lines() {
+        for line in lines {
             state.bytes += line.len();
             state.lines.push_back(line);
         }
@@ -72,10 +72,10 @@ impl Out {
         Ok(())
     }
 
-    /// Whether somebody still reads.
+    /// An error if the peer reads no more.
     pub fn check(&self) -> std::io::Result<()> {
         match self.0.state().end {
-            Some(End::Deaf(kind)) => Err(Error::from(kind)),
+            Some(End::Refused(kind)) => Err(Error::from(kind)),
             Some(End::Closed) | None => Ok(()),
         }
     }
@@ -84,19 +84,19 @@ impl Out {
         self.0.state().bytes > MUCH
     }
 
-    /// Whether the IDE has not taken a line for so long. One that nobody has begun to write yet says nothing about the IDE.
+    /// Whether the peer has not taken a line for so long. One that is not being written yet says nothing about the peer.
     pub fn is_stuck(&self, long: Duration) -> bool {
         self.0.state().begun.is_some_and(|begun| begun.elapsed() >= long)
     }
 
-    /// Whether everything that was said is written, or will never be.
+    /// Whether everything that was pushed is written, or will never be.
     pub fn is_done(&self) -> bool {
         let state = self.0.state();
         state.bytes == 0 || state.end.is_some()
     }
 }
 
-impl Drop for Out {
+impl Drop for OutputQueue {
     fn drop(&mut self) {
         self.0.state().end.get_or_insert(End::Closed);
         self.0.changed.notify_all();
@@ -108,25 +108,25 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_deaf(&self, kind: ErrorKind) {
-        self.state().end.get_or_insert(End::Deaf(kind));
+    fn refuse(&self, kind: ErrorKind) {
+        self.state().end.get_or_insert(End::Refused(kind));
         self.changed.notify_all();
-        self.waker.wake();
+        (self.wake)();
     }
 
     fn write_all(&self, mut writer: impl Write) {
         while let Some(line) = self.next() {
             if let Err(error) = writer.write_all(line.as_bytes()).and_then(|()| writer.flush()) {
-                return self.is_deaf(error.kind());
+                return self.refuse(error.kind());
             }
             let mut state = self.state();
             let was_behind = state.bytes > MUCH;
             state.bytes -= line.len();
             state.begun = None;
-            let is_news = state.bytes == 0 || (was_behind && state.bytes <= MUCH);
+            let is_worth_a_look = state.bytes == 0 || (was_behind && state.bytes <= MUCH);
             drop(state);
-            if is_news {
-                self.waker.wake();
+            if is_worth_a_look {
+                (self.wake)();
             }
         }
     }
