@@ -81,6 +81,12 @@ pub enum Command {
     /// Clients connect to the socket that the first line on stdout names, and say in a handshake which debug adapter to
     /// start. Each session is an ordinary one: `breakroom ls` lists it, and others can join it.
     Bridge(crate::bridge::BridgeArgs),
+    /// Run the server of the Neovim plugin easy-dotnet, for debugging .NET and everything else. Also `dotnet-easydotnet`,
+    /// if this program is called so.
+    ///
+    /// The first line on stdout names the pipe that the plugin connects to. Each debug session is an ordinary one:
+    /// `breakroom ls` lists it, and others can join it.
+    Easydotnet(crate::easydotnet::EasyDotnetArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -317,6 +323,14 @@ impl HubArgs {
 }
 
 impl Command {
+    /// The log level that the command itself was told.
+    pub fn log(&self) -> Option<&'static str> {
+        match self {
+            Command::Easydotnet(args) => args.log(),
+            _ => None,
+        }
+    }
+
     pub fn is_mcp_on_stdio(&self) -> bool {
         matches!(self, Command::Mcp(args) if args.is_on_stdio())
     }
@@ -328,6 +342,7 @@ impl Command {
             Command::Dap(args) => dap(args),
             Command::Mcp(args) => crate::mcp::mcp(args),
             Command::Bridge(args) => crate::bridge::bridge(args),
+            Command::Easydotnet(args) => crate::easydotnet::easydotnet(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),
