@@ -4,7 +4,7 @@
 //! takes null for a value; only the result of a method that returns nothing is null.
 
 use breakroom_wire::header;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A message from the other side.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,24 +51,31 @@ impl RpcError {
 /// Reads one message. The error is the response to what cannot be read.
 pub fn read(body: &[u8]) -> Result<Incoming, Value> {
     let refuse = |code, text: String| Err(response(&Value::Null, Err(RpcError::new(code, text))));
-    let mut message: Value = match serde_json::from_slice(body) {
-        Ok(message) => message,
+    let mut message: Map<String, Value> = match serde_json::from_slice(body) {
+        Ok(Value::Object(message)) => message,
+        Ok(_) => return refuse(code::INVALID_REQUEST, "the message is not an object".into()),
         Err(error) => return refuse(code::PARSE, format!("the message is not JSON: {error}")),
     };
-    let method = message["method"].as_str().map(str::to_owned);
-    let params = message["params"].take();
-    match (message.get_mut("id").map(Value::take), method) {
+    let mut take = |name: &str| message.remove(name);
+    let method = match take("method") {
+        Some(Value::String(method)) => Some(method),
+        _ => None,
+    };
+    let params = take("params").unwrap_or_default();
+    let (id, result, error) = (take("id"), take("result"), take("error"));
+    match (id, method) {
         (Some(id), Some(method)) if id.is_string() || id.is_number() => {
             Ok(Incoming::Request { id, method, params })
         }
         (None, Some(method)) => Ok(Incoming::Notification { method, params }),
-        (Some(id), None) if message.get("result").is_some() || message.get("error").is_some() => {
-            let error = message["error"].take();
-            let failure = || {
-                let text = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
-                RpcError::new(error["code"].as_i64().unwrap_or_default(), text)
+        (Some(id), None) if result.is_some() || error.is_some() => {
+            let outcome = match error.filter(|error| !error.is_null()) {
+                None => Ok(result.unwrap_or_default()),
+                Some(error) => {
+                    let text = error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned);
+                    Err(RpcError::new(error["code"].as_i64().unwrap_or_default(), text))
+                }
             };
-            let outcome = if error.is_null() { Ok(message["result"].take()) } else { Err(failure()) };
             Ok(Incoming::Response { id, outcome })
         }
         _ => refuse(

@@ -52,9 +52,10 @@ impl Pipe {
 
     /// Refuses connections from now on. A thread that waits for one gets an error.
     pub fn close(&self) {
+        // First, because the process may end as soon as nothing is accepted.
+        let _ = std::fs::remove_file(&self.path);
         // It fails only if the socket was closed before.
         let _ = rustix::net::shutdown(&self.listener, Shutdown::Both);
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 

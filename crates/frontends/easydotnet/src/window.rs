@@ -78,7 +78,9 @@ impl Window {
                     prepare(&stream)?;
                     return Ok(stream);
                 }
-                Ok((_, peer)) => tracing::warn!("a connection of another user from {peer} was closed"),
+                Ok((_, peer)) => {
+                    tracing::warn!("a connection from {peer} was closed: it has ended, or is of another user")
+                }
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Err(NoClient::Closed),
                 // It was given up before it was accepted.
                 Err(error) => tracing::debug!("a connection could not be accepted: {error}"),
