@@ -5,12 +5,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
+    pub mod dotnet;
     pub mod plugin;
     pub mod rig;
 }
 
 #[path = "easy_dotnet/client_flow.rs"]
 mod client_flow;
+#[path = "easy_dotnet/dotnet.rs"]
+mod dotnet;
 #[path = "easy_dotnet/ends.rs"]
 mod ends;
 #[path = "easy_dotnet/rpc.rs"]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod support {
+    pub mod dotnet;
     pub mod plugin;
     pub mod rig;
 }
@@ -86,4 +87,39 @@ fn r000_02_python_file_is_debugged_by_both_flows() {
     drop(plugin);
     assert!(server.finish().success());
     rig.only_the_daemon_is_left();
+}
+
+/// Older SDKs cannot be asked for properties. The debugger is a stand-in, because no registry has netcoredbg.
+#[test]
+fn r000_12_properties_come_from_a_real_sdk_whatever_its_version() {
+    if adapters::on_path("dotnet").is_none() {
+        return;
+    }
+    let rig = Rig::new();
+    let debugger = support::dotnet::netcoredbg_stand_in(&rig);
+    let version = std::process::Command::new("dotnet").arg("--version").output().unwrap();
+    let version = String::from_utf8_lossy(&version.stdout).into_owned();
+    let framework = match version.split('.').next() {
+        Some("3") => "netcoreapp3.1".to_owned(),
+        major => format!("net{}.0", major.unwrap()),
+    };
+    let project = support::dotnet::project(&rig, "hello", &framework);
+    let source = "class Program { static void Main() { System.Console.WriteLine(42); } }\n";
+    std::fs::write(project.with_file_name("Program.cs"), source).unwrap();
+    let server = Server::start_with(&rig, &[], |command| {
+        command.env("EASY_DOTNET_DEBUGGER_BIN_PATH", &debugger);
+    });
+    let plugin = server.client();
+    let request = json!({"targetPath": project, "configuration": "Release"});
+    let mut client = dap(port_of(&plugin.call("debugger/start", json!({"request": request}))));
+    client.allow(&["capabilities"]);
+    client.call("initialize", json!({"adapterID": "nvim-dap"}));
+    let attached = client.request("attach", attach_arguments(1));
+    client.event("initialized");
+    client.response(attached);
+    let dll = project.with_file_name("bin").join("Release").join(&framework).join("hello.dll");
+    assert!(dll.is_file(), "{}", dll.display());
+    let launch = rig.log().into_iter().find(|message| message["command"] == "launch").unwrap();
+    assert_eq!(launch["arguments"]["program"], dll.to_str().unwrap());
+    client.abandon();
 }

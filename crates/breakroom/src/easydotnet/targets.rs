@@ -9,16 +9,19 @@ use breakroom_engines::{Catalog, Context};
 use breakroom_frontend_easydotnet::{Candidate, Prepared, ProcessToAttach, Targets, Wanted, Work};
 use breakroom_hub::{GivenRequest, GivenStart};
 use breakroom_launch::attach::Object;
-use breakroom_launch::{Workshop, prepare, runnable};
+use breakroom_launch::{Workshop, dotnet_settings, dotnet_solution, prepare, runnable};
 use serde_json::{Map, Value, json};
 
-use crate::cli::RunArgs;
+use crate::cli::{LaunchArgument, RunArgs};
 use crate::run::beginning::{Beginning, beginning};
 
 /// Files that name the project of their folder.
 const MANIFESTS: [&str; 4] = ["package.json", "go.mod", "pyproject.toml", "CMakeLists.txt"];
 /// How the catalog is told of the .NET debugger that the client is configured with.
 const DEBUGGER_VARIABLE: &str = "EASY_DOTNET_DEBUGGER_BIN_PATH";
+
+/// The type of debuggers of .NET.
+const DOTNET: &str = "coreclr";
 
 pub struct Projects {
     /// This program, which supervises builds.
@@ -46,6 +49,12 @@ impl Targets for Projects {
             let path = root.join(file);
             return Ok(vec![Candidate { display: name_of(&path), path }]);
         }
+        let projects = dotnet_solution::programs_of(root);
+        if !projects.is_empty() {
+            let candidate =
+                |path: PathBuf| Candidate { display: name_of(path.with_extension("").as_path()), path };
+            return Ok(projects.into_iter().map(candidate).collect());
+        }
         let context = Context { cwd: root.to_path_buf(), ..Context::of_this_process() };
         let listing = runnable(root, &context).map_err(|failure| failure.to_string())?;
         let candidate = |words: Vec<String>, what: String| match &words[..] {
@@ -58,8 +67,9 @@ impl Targets for Projects {
         Ok(listing.all.into_iter().filter_map(|one| candidate(one.words, one.what)).collect())
     }
 
-    fn profiles(&self, _target: &Path) -> Result<Vec<(String, Value)>, String> {
-        Ok(Vec::new())
+    fn profiles(&self, target: &Path) -> Result<Vec<(String, Value)>, String> {
+        let profiles = dotnet_settings::profiles(target).map_err(|failure| failure.to_string())?;
+        Ok(profiles.into_iter().map(|profile| (profile.name, Value::Object(profile.members))).collect())
     }
 
     fn processes(&self) -> Vec<ProcessToAttach> {
@@ -72,10 +82,31 @@ impl Projects {
         let target = target(wanted)?;
         let context = context_of(wanted, target.parent());
         let name = name_of(&target);
-        let args = RunArgs { file: Some(target), args: wanted.args.clone(), ..RunArgs::default() };
+        let is_dotnet = is_dotnet(&target);
+        if let (Some(profile), false) = (&wanted.profile, is_dotnet) {
+            bail!("{name} has no launch profile `{profile}`; only .NET projects have some");
+        }
+        let dotnet = json!({
+            "configuration": wanted.configuration,
+            "framework": wanted.framework,
+            "profile": wanted.profile,
+        });
+        let args = RunArgs {
+            file: Some(target),
+            args: wanted.args.clone(),
+            kind: is_dotnet.then(|| DOTNET.to_owned()),
+            launch: is_dotnet
+                .then(|| LaunchArgument { key: "dotnet".to_owned(), value: dotnet })
+                .into_iter()
+                .collect(),
+            ..RunArgs::default()
+        };
         let mut begun = begun(&args, &context)?;
         if let Some(launch) = self.built(&begun.launch, &context, work)? {
             begun.launch = launch;
+        }
+        if is_dotnet {
+            run_beside_its_assembly(&mut begun.launch, &context);
         }
         let adapter = adapter_of(&begun, &context)?;
         Ok(given(begun.request, begun.launch, adapter, context, name))
@@ -89,6 +120,25 @@ impl Projects {
         let workshop = Workshop::new(context, &self.executable, &show, &keep, work.cancelled.clone());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         Ok(runtime.block_on(prepare("launch", launch.clone(), &workshop))?)
+    }
+}
+
+/// Whether the SDK of .NET has to say what is meant.
+fn is_dotnet(target: &Path) -> bool {
+    let is_source = target.extension().is_some_and(|extension| extension == "cs");
+    is_source
+        || dotnet_solution::is_project(target)
+        || dotnet_solution::is_solution(target)
+        || (target.is_dir() && dotnet_solution::is_in(target))
+}
+
+/// Where nothing else is said, a program of .NET runs in the folder of its assembly.
+fn run_beside_its_assembly(launch: &mut Value, context: &Context) {
+    let said = launch["cwd"].as_str().map(Path::new).filter(|cwd| **cwd != context.cwd);
+    let folder =
+        launch["program"].as_str().and_then(|program| Path::new(program).parent()).map(Path::to_path_buf);
+    if let (None, Some(folder)) = (said, folder) {
+        launch["cwd"] = folder.to_string_lossy().into_owned().into();
     }
 }
 
