@@ -52,6 +52,11 @@ fn the_examples_of_the_debug_bridge_work() {
     }
 }
 
+#[test]
+fn the_examples_of_easy_dotnet_work() {
+    check("docs/frontends/easy-dotnet.md", "debugpy");
+}
+
 /// Every tool has a row that names everything it takes, in the order in which agents are shown them.
 #[test]
 fn every_tool_of_the_mcp_door_is_documented() {
