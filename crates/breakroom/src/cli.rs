@@ -87,6 +87,9 @@ pub enum Command {
     /// The first line on stdout names the pipe that the plugin connects to. Each debug session is an ordinary one:
     /// `breakroom ls` lists it, and others can join it.
     Easydotnet(crate::easydotnet::EasyDotnetArgs),
+    /// The adapter for programs that another easy-dotnet server debugs, on stdin and stdout.
+    #[command(hide = true)]
+    EasydotnetClient(crate::easydotnet::ClientArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -343,6 +346,7 @@ impl Command {
             Command::Mcp(args) => crate::mcp::mcp(args),
             Command::Bridge(args) => crate::bridge::bridge(args),
             Command::Easydotnet(args) => crate::easydotnet::easydotnet(args),
+            Command::EasydotnetClient(args) => crate::easydotnet::client(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),

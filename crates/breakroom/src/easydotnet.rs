@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use breakroom_frontend_easydotnet::remote::{self, Remote};
 use breakroom_frontend_easydotnet::{Options, run};
 use clap::{Args, Parser, ValueEnum};
 
@@ -71,6 +72,39 @@ pub fn easydotnet(args: EasyDotnetArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+#[derive(Args)]
+pub struct ClientArgs {
+    /// The server's pipe, by its name or its path.
+    #[arg(long, required_unless_present = "connect")]
+    server: Option<String>,
+    #[arg(long, required_unless_present = "connect")]
+    program: Option<String>,
+    #[arg(long)]
+    framework: Option<String>,
+    #[arg(long)]
+    configuration: Option<String>,
+    #[arg(long)]
+    profile: Option<String>,
+    /// A debug connection of the server, instead of a program.
+    #[arg(long)]
+    connect: Option<String>,
+}
+
+pub fn client(args: ClientArgs) -> Result<ExitCode> {
+    match args.connect {
+        Some(address) => remote::join(&address)?,
+        None => remote::run(&Remote {
+            server: args.server.unwrap_or_default(),
+            program: args.program.unwrap_or_default(),
+            framework: args.framework,
+            configuration: args.configuration,
+            profile: args.profile,
+            root: std::env::current_dir()?,
+        })?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let hint = || format!("`{text}` is not a number of seconds");
     let seconds: f64 = text.parse().map_err(|_| hint())?;
@@ -90,7 +124,7 @@ const WITH_VALUE: [&str; 3] = ["--logLevel", "--connect-window", "--client-timeo
 const FLAGS: [&str; 5] = ["-v", "-h", "--help", "-V", "--version"];
 
 /// The front end starts the hub by this program's path, whatever its name is, and so does the hub with its adapters.
-const OUR_OWN: [&str; 6] = ["serve", "python", "node", "ez", "group", "relay"];
+const OUR_OWN: [&str; 7] = ["serve", "easydotnet-client", "python", "node", "ez", "group", "relay"];
 
 /// The command line, if this program is called by the name of the plugin's server. Options that are not known are left out,
 /// because newer versions of the plugin may have more.

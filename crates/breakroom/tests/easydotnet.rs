@@ -10,6 +10,8 @@ mod support {
     pub mod rig;
 }
 
+#[path = "easy_dotnet/as_client.rs"]
+mod as_client;
 #[path = "easy_dotnet/client_flow.rs"]
 mod client_flow;
 #[path = "easy_dotnet/dotnet.rs"]

@@ -35,7 +35,7 @@ use entry::{Entry, Origin};
 use fix::Fix;
 
 /// One file for each adapter. Of several for one language the first that is installed is taken.
-const BUILT_IN: [(&str, &str); 16] = [
+const BUILT_IN: [(&str, &str); 17] = [
     ("debugpy", include_str!("catalog/builtin/debugpy.toml")),
     ("debugpy-stock", include_str!("catalog/builtin/debugpy-stock.toml")),
     ("js-debug", include_str!("catalog/builtin/js-debug.toml")),
@@ -49,6 +49,7 @@ const BUILT_IN: [(&str, &str); 16] = [
     ("jdi", include_str!("catalog/builtin/jdi.toml")),
     ("perl", include_str!("catalog/builtin/perl.toml")),
     ("cmake", include_str!("catalog/builtin/cmake.toml")),
+    ("easy-dotnet", include_str!("catalog/builtin/easy-dotnet.toml")),
     ("group", include_str!("catalog/builtin/group.toml")),
     ("ez", include_str!("catalog/builtin/ez.toml")),
     ("ez-debugserver", include_str!("catalog/builtin/ez-debugserver.toml")),

@@ -15,6 +15,7 @@ mod params;
 mod peer;
 mod pipe;
 mod profiles;
+pub mod remote;
 mod sessions;
 mod targets;
 mod window;
