@@ -94,6 +94,15 @@ pub enum Command {
     ///
     /// Visual Studio connects to this as to a script runtime. The session is an ordinary one: others can join it.
     Vsx(crate::vsx::VsxArgs),
+    /// Run the server of the Neovim plugin easy-dotnet, for debugging .NET and everything else. Also `dotnet-easydotnet`,
+    /// if this program is called so.
+    ///
+    /// The first line on stdout names the pipe that the plugin connects to. Each debug session is an ordinary one:
+    /// `breakroom ls` lists it, and others can join it.
+    Easydotnet(crate::easydotnet::EasyDotnetArgs),
+    /// The adapter for programs that another easy-dotnet server debugs, on stdin and stdout.
+    #[command(hide = true)]
+    EasydotnetClient(crate::easydotnet::ClientArgs),
     /// The EZ language: run and check programs, and debug any program for the EZ IDE. Also `ez ...`, if this program is
     /// called so.
     #[command(subcommand)]
@@ -341,6 +350,14 @@ impl HubArgs {
 }
 
 impl Command {
+    /// The log level that the command itself was told.
+    pub fn log(&self) -> Option<&'static str> {
+        match self {
+            Command::Easydotnet(args) => args.log(),
+            _ => None,
+        }
+    }
+
     pub fn is_mcp_on_stdio(&self) -> bool {
         matches!(self, Command::Mcp(args) if args.is_on_stdio())
     }
@@ -354,6 +371,8 @@ impl Command {
             Command::Bridge(args) => crate::bridge::bridge(args),
             Command::Ide(args) => crate::ide::ide(args),
             Command::Vsx(args) => crate::vsx::vsx(args),
+            Command::Easydotnet(args) => crate::easydotnet::easydotnet(args),
+            Command::EasydotnetClient(args) => crate::easydotnet::client(args),
             Command::Ez(ez) => ez.perform(),
             Command::Python(python) => python.perform(),
             Command::Node(node) => node.perform(),

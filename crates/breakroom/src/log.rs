@@ -129,6 +129,8 @@ fn told(entry: &Entry) -> (Tone, String, String) {
             (Tone::Usual, format!("{client} {did} {what}"))
         }
         Entry::EngineUp { engine } => (Tone::Usual, format!("{engine} is up")),
+        Entry::StartAccepted => (Tone::Usual, "the program is being debugged".to_owned()),
+        Entry::StartRefused { reason } => (Tone::Alarm, format!("the start was refused: {reason}")),
         Entry::EngineFailed { reason } => (Tone::Alarm, format!("the debugger failed: {reason}")),
         Entry::EngineEnded { engine, exit, failure: _ } => {
             (Tone::Usual, format!("{engine} ended with {exit}"))

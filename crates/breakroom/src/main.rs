@@ -5,6 +5,7 @@ mod cli;
 mod connecting;
 mod demo;
 mod doctor;
+mod easydotnet;
 mod ez;
 mod fixing;
 mod ide;
@@ -29,9 +30,13 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|command| command == "guard") {
         return breakroom_engines::guard_main();
     }
-    let cli = ez::parse(std::env::args_os().collect());
-    start_log(cli.log.as_deref(), cli.command.is_mcp_on_stdio());
-    match cli.command.perform() {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let cli = easydotnet::parse(&arguments).unwrap_or_else(|| Ok(ez::parse(arguments)));
+    let performed = cli.and_then(|cli| {
+        start_log(cli.log.as_deref().or(cli.command.log()), cli.command.is_mcp_on_stdio());
+        cli.command.perform()
+    });
+    match performed {
         Ok(code) => code,
         Err(error) => {
             // Where nobody hears it, the code says it.

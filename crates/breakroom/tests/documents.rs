@@ -69,6 +69,11 @@ fn examples_of_the_visual_studio_front_end_work() {
     check("docs/frontends/visual-studio.md", "breakroom");
 }
 
+#[test]
+fn the_examples_of_easy_dotnet_work() {
+    check("docs/frontends/easy-dotnet.md", "debugpy");
+}
+
 /// Every tool has a row that names everything it takes, in the order in which agents are shown them.
 #[test]
 fn every_tool_of_the_mcp_door_is_documented() {

@@ -8,15 +8,15 @@
 #[path = "../../frontends/ide/tests/endpoint/peer.rs"]
 #[allow(dead_code, reason = "helpers of another crate's tests, which need more of them")]
 mod peer;
-#[path = "ide_sessions/server.rs"]
+#[path = "run_sessions/server.rs"]
 mod server;
 mod support {
     pub mod rig;
 }
 
-#[path = "ide_sessions/bridged.rs"]
+#[path = "run_sessions/bridged.rs"]
 mod bridged;
-#[path = "ide_sessions/failures.rs"]
+#[path = "run_sessions/failures.rs"]
 mod failures;
-#[path = "ide_sessions/local.rs"]
+#[path = "run_sessions/local.rs"]
 mod local;

@@ -49,6 +49,7 @@ const BUILT_IN: [(&str, &str); 17] = [
     ("jdi", include_str!("catalog/builtin/jdi.toml")),
     ("perl", include_str!("catalog/builtin/perl.toml")),
     ("cmake", include_str!("catalog/builtin/cmake.toml")),
+    ("easy-dotnet", include_str!("catalog/builtin/easy-dotnet.toml")),
     ("group", include_str!("catalog/builtin/group.toml")),
     ("remote-runtime", include_str!("catalog/builtin/remote-runtime.toml")),
     ("ez", include_str!("catalog/builtin/ez.toml")),

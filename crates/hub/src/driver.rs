@@ -151,11 +151,13 @@ impl Driver {
             Residence::Private => (Reach::Private, None, None),
             Residence::Shared { registry, id } => (Reach::Shared, Some(id.0), Some(registry)),
         };
-        let SessionOptions { adapter, when_alone, terminal_host, child_ids, labels } = newcomer.options();
+        let SessionOptions { adapter, start, when_alone, terminal_host, child_ids, labels } =
+            newcomer.options();
         let (setup, makers) = choose::setup(&context, adapter, reach);
         let files = newcomer.files.take();
         let recording = if files.is_some() { Recording::Events } else { Recording::Nothing };
-        let session = Session::new(Setup { id, when_alone, terminal_host, child_ids, recording, ..setup });
+        let session =
+            Session::new(Setup { id, start, when_alone, terminal_host, child_ids, recording, ..setup });
         let (sender, news) = line;
         let mut driver = Driver {
             session,

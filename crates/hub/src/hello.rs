@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use breakroom_engines::Context;
-use breakroom_session::{ChildIds, TerminalHost, WhenAlone};
+use breakroom_session::{ChildIds, GivenStart, TerminalHost, WhenAlone};
 use breakroom_wire::{FrameError, header};
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,8 @@ pub enum Purpose {
 #[serde(default)]
 pub struct SessionOptions {
     pub adapter: Option<FixedAdapter>,
+    /// What starts the debuggee, whatever the first client sends.
+    pub start: Option<GivenStart>,
     pub when_alone: WhenAlone,
     pub terminal_host: TerminalHost,
     /// How children are named to clients that open sessions for them.

@@ -35,7 +35,7 @@ pub use breakroom_engines::{Context, EnvVar};
 /// A secret that is compared in constant time and never printed.
 pub use breakroom_session::Token;
 /// What happened in a session, and who took part.
-pub use breakroom_session::{ChildIds, Entry, Role, TerminalHost, WhenAlone};
+pub use breakroom_session::{ChildIds, Entry, GivenRequest, GivenStart, Role, TerminalHost, WhenAlone};
 pub use daemon::{Daemon, DaemonError, IdleExit};
 pub use daemons::{Ending, describe, end, list, locate};
 pub use driver::{Newcomer, OutputFiles};

@@ -74,7 +74,7 @@ const ROWS: &[Row] = &[
     Row { extensions: &["go"], kinds: NATIVE, build: |job| Box::pin(go::for_native(job)) },
     Row { extensions: &["ts", "mts", "cts"], kinds: NODE, build: |job| Box::pin(typescript::build(job)) },
     Row {
-        extensions: &["cs", "csproj"],
+        extensions: &["cs", "csproj", "fsproj", "vbproj", "sln", "slnx"],
         kinds: &["coreclr", "netcoredbg", "csharp"],
         build: |job| Box::pin(dotnet::build(job)),
     },

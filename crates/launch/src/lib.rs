@@ -25,6 +25,8 @@ mod tool;
 mod variables;
 mod workshop;
 
+/// What a .NET project says about itself without being built.
+pub use build::dotnet::{settings as dotnet_settings, solution as dotnet_solution};
 pub use command::{Meant, is_go_test, meant, module, of_go_tests};
 pub use failure::Failure;
 pub use listing::{Listing, Runnable, request_of, runnable, types_of};

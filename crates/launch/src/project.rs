@@ -90,7 +90,7 @@ const KINDS: &[Kind] = &[
         find: Find::Read(|folder| Ok(python::programs(folder))),
     },
     Kind {
-        is_in: |folder, _| !dotnet::projects_in(folder).is_empty(),
+        is_in: |folder, _| dotnet::solution::is_in(folder),
         debugged_by: "coreclr",
         kinds: &["coreclr", "netcoredbg", "csharp"],
         find: Find::Read(|folder| Ok(in_dotnet(folder))),
@@ -227,10 +227,10 @@ async fn in_cmake(folder: &Path, workshop: &Workshop<'_>) -> Result<Vec<Program>
 fn in_dotnet(folder: &Path) -> Vec<Program> {
     let program = |project: PathBuf| {
         let name = project.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let choice = Choice { name, what: format!("C# project, {}", project.display()) };
+        let choice = Choice { name, what: format!(".NET project, {}", project.display()) };
         Program { choice, rank: Rank::One, start: Start::Dotnet(project) }
     };
-    dotnet::projects_in(folder).into_iter().map(program).collect()
+    dotnet::solution::programs_of(folder).into_iter().map(program).collect()
 }
 
 impl Start {

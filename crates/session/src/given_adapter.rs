@@ -20,6 +20,11 @@ impl Session {
         matches!(self.setup.engine, Some(EngineChoice::Record(_)))
     }
 
+    /// Whether the front end knows what is debugged, so that clients only come for that and their connections end with it.
+    fn is_arranged(&self) -> bool {
+        self.has_given_adapter() || self.setup.start.is_some()
+    }
+
     /// Starts the adapter for the first client that may act.
     pub(crate) fn start_given_adapter(&mut self, client: ClientId) {
         let granted = self.clients.get(&client).is_some_and(|client| client.access.is_granted());
@@ -63,7 +68,7 @@ impl Session {
 
     /// Says why the adapter could not be started to the clients that may know it.
     pub(crate) fn report_failed_start(&mut self, reason: &str) {
-        if !self.has_given_adapter() || self.restart.is_under_way() {
+        if !self.is_arranged() || self.restart.is_under_way() {
             return;
         }
         let text = format!("Failed to launch debug adapter: {reason}\n");
@@ -74,7 +79,7 @@ impl Session {
 
     /// Ends the clients' connections after a failed start, each with `terminated` as its last message.
     pub(crate) fn close_after_failed_start(&mut self, reason: &str) {
-        if !self.has_given_adapter() || self.restart.is_under_way() {
+        if !self.is_arranged() || self.restart.is_under_way() {
             return;
         }
         for id in self.clients.keys().copied().collect::<Vec<_>>() {
@@ -91,7 +96,7 @@ impl Session {
     pub(crate) fn close_after_given_adapter(&mut self, failure: Option<&str>) {
         let root = self.root.and_then(|root| self.nodes.get(&root));
         let has_ended = root.is_some_and(|root| matches!(root.phase, Phase::Ended { .. }));
-        if !self.has_given_adapter() || !has_ended || self.has_living_child() || self.restart.is_under_way() {
+        if !self.is_arranged() || !has_ended || self.has_living_child() || self.restart.is_under_way() {
             return;
         }
         for id in self.clients.keys().copied().collect::<Vec<_>>() {

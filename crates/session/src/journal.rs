@@ -57,6 +57,11 @@ pub enum Entry {
     EngineUp {
         engine: String,
     },
+    /// The request that starts the debuggee succeeded.
+    StartAccepted,
+    StartRefused {
+        reason: String,
+    },
     EngineFailed {
         reason: String,
     },
@@ -207,7 +212,7 @@ impl Kept {
                 }
                 Entry::Started { client, command, name } => client.len() + command.len() + name.len(),
                 Entry::EngineUp { engine } => engine.len(),
-                Entry::EngineFailed { reason } => reason.len(),
+                Entry::EngineFailed { reason } | Entry::StartRefused { reason } => reason.len(),
                 Entry::EngineEnded { engine, exit, failure } => engine.len() + exit.len() + option(failure),
                 Entry::Did { client, deed, command, detail, .. } => {
                     client.len() + deed.len() + command.len() + option(detail)
@@ -220,7 +225,7 @@ impl Kept {
                 Entry::Output { category, text, node } => category.len() + text.len() + option(node),
                 Entry::Stderr { engine, text } => engine.len() + text.len(),
                 Entry::Notice { text } => text.len(),
-                Entry::Exited { .. } | Entry::Terminated | Entry::Unknown => 0,
+                Entry::StartAccepted | Entry::Exited { .. } | Entry::Terminated | Entry::Unknown => 0,
             },
         };
         OVERHEAD + texts

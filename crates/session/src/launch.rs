@@ -20,6 +20,7 @@ use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, NodeId};
 use crate::io::{Effect, EngineChoice};
 use crate::joining::Step;
+use crate::journal::Entry;
 use crate::node::{Configuration, Phase, Purpose, Then};
 use crate::over::Bond;
 use crate::own;
@@ -179,7 +180,8 @@ impl Session {
         command: &str,
         message: Message,
     ) -> Result<(), Failure> {
-        let start = Start::of(command);
+        let (start, message) = self.given_start(client, seq, Start::of(command), message);
+        let command = start.command();
         let arguments = message.payload().filter(|arguments| arguments.is_object());
         let Some(arguments) = arguments else {
             let text = format!(
@@ -369,7 +371,11 @@ impl Session {
         failed: Option<String>,
     ) {
         match (command, failed) {
-            ("launch" | "attach", Some(reason)) => self.launch_failed(node, reason),
+            ("launch" | "attach", Some(reason)) => {
+                self.note(Entry::StartRefused { reason: reason.clone() });
+                self.launch_failed(node, reason);
+            }
+            ("launch" | "attach", None) => self.note(Entry::StartAccepted),
             ("disconnect", _) => self.disconnected(node, client),
             ("pause", Some(_)) => self.not_pausing(node),
             ("configurationDone", _) => self.advance(client, Step::Configured),

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use crate::failure::{Failure, FailureId};
 use crate::ids::{ClientId, FromClient, Ticket};
 use crate::io::{Effect, EngineChoice};
+use crate::journal::Entry;
 use crate::launch::{LastWord, Launch, Start, kind, name};
 use crate::session::Session;
 
@@ -242,6 +243,7 @@ impl Session {
     /// It came to nothing, and may be tried again.
     fn never_launched(&mut self, client: ClientId, seq: FromClient, start: Start, refusal: &Failure) {
         self.name.clear();
+        self.note(Entry::StartRefused { reason: refusal.text.clone() });
         self.refuse(client, seq, start.command(), refusal);
     }
 

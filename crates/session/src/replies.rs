@@ -151,7 +151,7 @@ impl Session {
     ) {
         let message = &self.resumed_alone(to.client, command, message.clone());
         let mut edits: SmallVec<[Edit; 2]> = message.answering(to.seq.0).into_iter().collect();
-        edits.extend(message.naming(command));
+        edits.extend(message.naming(self.command_of_answer(to.client, to.seq, command)));
         if let Some(body) = message.payload() {
             let found = references::in_response(command, message.bytes(), body);
             let scope_of = frame.filter(|_| command == "scopes");

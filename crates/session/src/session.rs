@@ -18,6 +18,7 @@ use crate::client::{Client, CloseReason, Next, Outgoing};
 use crate::ending::Ending;
 use crate::failure::{Failure, Show};
 use crate::gathering::{Gathered, Gathering};
+use crate::given_start::{GivenStart, Rewritten};
 use crate::ids::{ClientId, FromClient, FromEngine, NodeId, Ticket, Time};
 use crate::io::{Effect, EngineChoice, Input};
 use crate::journal::Journal;
@@ -45,6 +46,8 @@ use crate::verbs::Question;
 pub struct Setup {
     /// The adapter, if the front end fixed it. One that is given by a record is started when the first client comes.
     pub engine: Option<EngineChoice>,
+    /// What starts the debuggee, whatever the first client sends.
+    pub start: Option<GivenStart>,
     /// Names that an `adapterID` may choose an engine by, in lower case.
     pub known_engines: Vec<String>,
     /// Capabilities to answer with as long as no engine is chosen.
@@ -139,6 +142,8 @@ pub struct Session {
     /// What clients were told that an engine can do before there was one.
     pub(crate) promised: Map<String, Value>,
     pub(crate) wording: Wording,
+    /// The request of a client in whose place the given one was carried out.
+    pub(crate) rewritten: Option<Rewritten>,
     /// What the last engine said it can do, as the clients know it.
     pub(crate) last_capabilities: Option<Vec<u8>>,
     /// What every engine is told about itself.
@@ -202,6 +207,7 @@ impl Session {
             choice: None,
             launched: None,
             wording: Wording::default(),
+            rewritten: None,
             last_capabilities: None,
             properties: Properties::new(),
             lost: Vec::new(),
@@ -391,11 +397,13 @@ impl Session {
 
     /// Answers a client's request in the hub's own name.
     pub(crate) fn answer(&mut self, client: ClientId, seq: FromClient, command: &str, body: Option<Value>) {
+        let command = self.command_of_answer(client, seq, command);
         self.send(client, response(seq.0, command, body));
     }
 
     pub(crate) fn refuse(&mut self, client: ClientId, seq: FromClient, command: &str, refusal: &Failure) {
         let show = refusal.show == Show::ToUser;
+        let command = self.command_of_answer(client, seq, command);
         self.send(client, failure(seq.0, command, refusal.id as u32, &refusal.text, show));
     }
 

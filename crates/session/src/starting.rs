@@ -278,8 +278,9 @@ impl Session {
             self.root = None;
             self.ending = Ending::No;
         }
-        self.report_failed_start(reason);
+        // No event goes before the answer to `initialize`.
         self.refuse_start(&refusal);
+        self.report_failed_start(reason);
         self.answer_abandoned_by(id, abandoned, &refusal);
         self.close_after_failed_start(reason);
         if !self.restart_failed(reason) {

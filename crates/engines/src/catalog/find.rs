@@ -23,6 +23,8 @@ use crate::spec::{AdapterSpec, LONGEST_TIMEOUT};
 
 /// Stands in `programs` for the program that runs now: adapters of our own are part of it.
 const OURSELVES: &str = "{{breakroom}}";
+/// Begins the name of a variable that holds a program's path.
+const VARIABLE: char = '$';
 /// A program in the adapters folder.
 const IN_ADAPTERS: &str = "{{adapters}}/";
 
@@ -235,6 +237,10 @@ impl Candidate {
             self.programs.iter().find_map(|name| match name.as_str() {
                 OURSELVES => this_program(),
                 name if is_copy(name) => copy_at(name, context).filter(|path| is_executable(path)),
+                name if name.starts_with(VARIABLE) => {
+                    let path = context.var(name.trim_start_matches(VARIABLE)).map(PathBuf::from);
+                    path.filter(|path| path.is_absolute() && is_executable(path))
+                }
                 name if name.contains(versions::ANY) => matching_programs(&context.path(), name),
                 name => match name.strip_prefix(IN_ADAPTERS) {
                     Some(inside) => Some(adapters.join(inside)).filter(|path| is_executable(path)),
@@ -330,6 +336,29 @@ mod tests {
         let found = entry.find(&context).unwrap();
         assert_eq!((&found.path, &found.args), (&ours, &vec![ours.to_str().unwrap().to_string()]));
         assert_eq!(entry.version(&found, &context).unwrap(), "19.1.7");
+    }
+
+    #[test]
+    fn netcoredbg_is_found_by_its_variable_before_path_and_missed_with_both_named() {
+        let home = tempfile::tempdir().unwrap();
+        let in_path = home.path().join("bin/netcoredbg");
+        let mut context = context(home.path(), in_path.parent().unwrap().to_str().unwrap());
+        let catalog = Catalog::load(&context).unwrap();
+        let entry = catalog.by_type("coreclr").unwrap();
+        let refusal = entry.find(&context).unwrap_err().to_string();
+        for part in
+            ["netcoredbg is not installed", "$EASY_DOTNET_DEBUGGER_BIN_PATH", "a release of netcoredbg"]
+        {
+            assert!(refusal.contains(part), "{refusal}");
+        }
+        write_program(&in_path, "#!/bin/sh\n");
+        assert_eq!(entry.find(&context).unwrap().path, in_path);
+        let named = home.path().join("custom");
+        context.env.push(("EASY_DOTNET_DEBUGGER_BIN_PATH".into(), named.clone().into()));
+        assert_eq!(entry.find(&context).unwrap().path, in_path, "the variable names nothing that exists");
+        write_program(&named, "#!/bin/sh\n");
+        let found = entry.find(&context).unwrap();
+        assert_eq!(found.args, [named.to_str().unwrap(), "--interpreter=vscode"]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub enum Quirk {
     SeqAlwaysZero,
     /// Gives one number to several messages (perl).
     SeqRepeated,
+    /// Numbers its messages by text (netcoredbg).
+    SeqAsText,
     /// Sends its messages in another order than it numbered them (netcoredbg).
     SeqOutOfOrder,
     /// Leaves `command` empty in failed responses (delve, CodeLLDB).

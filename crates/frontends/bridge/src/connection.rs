@@ -210,6 +210,7 @@ fn options(shared: &Shared, id: &SessionId, request: &Request, record: Value) ->
         terminal_host: shared.options.terminal_host,
         child_ids: Some(ChildIds { member: CHILD_ID.to_owned(), session: id.0.clone() }),
         labels,
+        ..SessionOptions::default()
     }
 }
 

@@ -1,0 +1,139 @@
+//! One debug connection: the hub takes it over, and the front end follows the session's event log to its end.
+//!
+//! No DAP byte of a session passes through here. The one exception is a client that no hub takes: it still receives why.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::Path;
+
+use breakroom_hub::{
+    Entry, FixedAdapter, Follow, Link, LinkError, Newcomer, PeerAccess, Purpose, SessionOptions, WhenAlone,
+    Which, connect_or_start, end, read_journal,
+};
+use serde_json::{Value, json};
+
+use crate::message::framed;
+use crate::targets::Prepared;
+
+/// Who ended a session, for those in it.
+const ENDED_BY: &str = "breakroom easydotnet";
+
+/// What becomes of a session, in this order. Only `Ended` always comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The hub has the connection.
+    Connected {
+        hub_session: String,
+    },
+    /// The adapter accepted the request that starts the program.
+    Started,
+    /// The program could not be started or its debugger failed.
+    Failed(String),
+    Ended,
+}
+
+/// Serves one debug connection to its end.
+pub fn serve(executable: &Path, stream: TcpStream, prepared: Prepared, mut on_step: impl FnMut(Step)) {
+    let name = prepared.name.clone();
+    match hand_over(executable, &stream, prepared) {
+        Ok(link) => {
+            // The hub holds the connection now; a copy here would keep it open after the hub has closed it.
+            drop(stream);
+            let hub_session = link.session().to_owned();
+            on_step(Step::Connected { hub_session: hub_session.clone() });
+            let mut log = Log { on_step: &mut on_step, started: false, failed: false };
+            if let Err(error) = log.follow(hub_session) {
+                log.fail(error.to_string());
+            }
+            drop(link);
+        }
+        Err(error) => {
+            let error = format!("cannot debug {name}: {error}");
+            tell_of_failure(&stream, &error);
+            on_step(Step::Failed(error));
+        }
+    }
+    on_step(Step::Ended);
+}
+
+/// Ends a session of the hub, and returns when it is gone.
+pub fn end_session(hub_session: &str) {
+    if let Err(error) = end(Which::One(hub_session.to_owned()), ENDED_BY) {
+        tracing::warn!("a session could not be ended: {error}");
+    }
+}
+
+fn hand_over(executable: &Path, stream: &TcpStream, prepared: Prepared) -> Result<Link, LinkError> {
+    let io = |source| LinkError::Io { what: "the connection cannot be used".to_owned(), source };
+    let clone = || stream.try_clone().map(Into::into).map_err(io);
+    let options = SessionOptions {
+        adapter: Some(FixedAdapter::Type(prepared.adapter)),
+        start: Some(prepared.start),
+        // The plugin answers `terminateDebugSession` by closing its debug connection.
+        when_alone: WhenAlone::End,
+        labels: BTreeMap::from([("easydotnet".to_owned(), prepared.name)]),
+        ..SessionOptions::default()
+    };
+    let purpose = Purpose::Start { options, access: PeerAccess::SameUser };
+    let newcomer = Newcomer { input: clone()?, output: clone()?, control: None, files: None, purpose };
+    Link::hand_over(connect_or_start(executable)?, newcomer, &prepared.context)
+}
+
+/// The event log of a session, read until the session and its processes are gone.
+struct Log<'a> {
+    on_step: &'a mut dyn FnMut(Step),
+    started: bool,
+    failed: bool,
+}
+
+impl Log<'_> {
+    fn follow(&mut self, hub_session: String) -> Result<(), LinkError> {
+        let mut log = read_journal(Some(hub_session), Follow::UntilTheEnd)?;
+        while let Some(page) = log.next_page()? {
+            // A log that is too long to be kept is that of a program that ran.
+            if page.missed > 0 {
+                self.start();
+            }
+            page.notes.into_iter().for_each(|note| self.note(note.entry));
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, entry: Entry) {
+        match entry {
+            Entry::StartAccepted => self.start(),
+            Entry::StartRefused { reason } | Entry::EngineFailed { reason } => self.fail(reason),
+            Entry::EngineEnded { failure: Some(reason), .. } => self.fail(reason),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self) {
+        if !self.started {
+            self.started = true;
+            (self.on_step)(Step::Started);
+        }
+    }
+
+    /// The first failure is the cause of the others.
+    fn fail(&mut self, reason: String) {
+        if !self.failed {
+            self.failed = true;
+            (self.on_step)(Step::Failed(reason));
+        }
+    }
+}
+
+/// What a client receives that no hub took: `output`, `terminated`, and the end of the connection.
+fn tell_of_failure(mut stream: &TcpStream, error: &str) {
+    let event = |seq: i64, name: &str, body: Value| {
+        framed(&json!({"seq": seq, "type": "event", "event": name, "body": body}))
+    };
+    let output = event(1, "output", json!({"category": "stderr", "output": format!("{error}\n")}));
+    let written =
+        stream.write_all(&output).and_then(|()| stream.write_all(&event(2, "terminated", json!({}))));
+    if let Err(error) = written {
+        tracing::debug!("a client left before it received the failure: {error}");
+    }
+}
