@@ -35,7 +35,7 @@ use entry::{Entry, Origin};
 use fix::Fix;
 
 /// One file for each adapter. Of several for one language the first that is installed is taken.
-const BUILT_IN: [(&str, &str); 17] = [
+const BUILT_IN: [(&str, &str); 18] = [
     ("debugpy", include_str!("catalog/builtin/debugpy.toml")),
     ("debugpy-stock", include_str!("catalog/builtin/debugpy-stock.toml")),
     ("js-debug", include_str!("catalog/builtin/js-debug.toml")),

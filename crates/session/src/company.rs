@@ -153,7 +153,10 @@ mod tests {
     fn manners_are_read_from_the_hubs_own_member() {
         let text = br#"{"role":"observe","events":true}"#;
         let manners = Manners::of(Json::first(text));
-        assert_eq!(manners, Manners { role: Role::Observe, events: Events::OfTheHubToo });
+        assert_eq!(
+            manners,
+            Manners { role: Role::Observe, events: Events::OfTheHubToo, attendance: Attended::Yes }
+        );
         assert_eq!(Manners::of(None), Manners::default());
     }
 }

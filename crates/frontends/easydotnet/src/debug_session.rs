@@ -8,8 +8,8 @@ use std::net::TcpStream;
 use std::path::Path;
 
 use breakroom_hub::{
-    Entry, FixedAdapter, Follow, Link, LinkError, Newcomer, PeerAccess, Purpose, SessionOptions, WhenAlone,
-    Which, connect_or_start, end, read_journal,
+    Ending, Entry, FixedAdapter, Follow, IfSilent, Link, LinkError, Newcomer, PeerAccess, Purpose,
+    SessionOptions, WhenAlone, Which, connect_or_start, end, read_journal,
 };
 use serde_json::{Value, json};
 
@@ -59,7 +59,9 @@ pub fn serve(executable: &Path, stream: TcpStream, prepared: Prepared, mut on_st
 
 /// Ends a session of the hub, and returns when it is gone.
 pub fn end_session(hub_session: &str) {
-    if let Err(error) = end(Which::One(hub_session.to_owned()), ENDED_BY) {
+    let reason = Some(format!("the session was ended by the editor ({ENDED_BY})"));
+    let ending = Ending { by: ENDED_BY.to_owned(), reason };
+    if let Err(error) = end(Which::One(hub_session.to_owned()), &ending) {
         tracing::warn!("a session could not be ended: {error}");
     }
 }
@@ -77,7 +79,7 @@ fn hand_over(executable: &Path, stream: &TcpStream, prepared: Prepared) -> Resul
     };
     let purpose = Purpose::Start { options, access: PeerAccess::SameUser };
     let newcomer = Newcomer { input: clone()?, output: clone()?, control: None, files: None, purpose };
-    Link::hand_over(connect_or_start(executable)?, newcomer, &prepared.context)
+    Link::hand_over(connect_or_start(executable)?, newcomer, &prepared.context, IfSilent::Keep)
 }
 
 /// The event log of a session, read until the session and its processes are gone.

@@ -87,7 +87,7 @@ fn target_file(project: &Path, context: &Context) -> Result<PathBuf, Failure> {
             "    <Message Importance=\"high\" Text=\"{MARK}{name}=$({name})\" Condition=\"'$({name})' != ''\" />\n"
         )
     };
-    let messages: String = NAMES.iter().map(|name| message(&name)).collect();
+    let messages: String = NAMES.iter().map(message).collect();
     let text =
         format!("<Project>\n  <Target Name=\"BreakroomProperties\">\n{messages}  </Target>\n</Project>\n");
     let folder = cache::folder_for(project, context)?;

@@ -97,7 +97,7 @@ fn is_program(project: &Path) -> bool {
     let output = text.split("<OutputType>").nth(1).and_then(|rest| rest.split('<').next()).map(str::trim);
     let has_sdk = |sdk: &&str| text.contains(&format!("\"{sdk}\""));
     output.is_some_and(|output| output.eq_ignore_ascii_case("Exe") || output.eq_ignore_ascii_case("WinExe"))
-        || (output.is_none() && PROGRAM_SDKS.iter().any(|sdk| has_sdk(&sdk)))
+        || (output.is_none() && PROGRAM_SDKS.iter().any(has_sdk))
 }
 
 #[cfg(test)]
@@ -124,8 +124,8 @@ mod tests {
              Project(\"{2150}\") = \"docs\", \"docs\", \"{3}\"\nEndProject\n",
         );
         assert_eq!(projects_of(&sln).len(), 2);
-        assert_eq!(programs_of(&sln), [app.clone()]);
-        assert_eq!(programs_of(folder.path()), [app.clone()]);
+        assert_eq!(programs_of(&sln), std::slice::from_ref(&app));
+        assert_eq!(programs_of(folder.path()), std::slice::from_ref(&app));
         std::fs::remove_file(&sln).unwrap();
         let slnx = write(
             "all.slnx",
