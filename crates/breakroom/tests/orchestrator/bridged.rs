@@ -75,6 +75,20 @@ fn r13_ide_with_the_bridge_version_gets_both_fields_and_can_connect() {
 }
 
 #[test]
+fn r09_run_without_a_bridge_leaves_the_adapter_to_the_ide() {
+    let rig = Rig::new();
+    let ide = ScriptedIde::start(|_| {});
+    let run = ide.run_with(&rig, &body(), |command| {
+        command.arg("--no-bridge");
+    });
+    let put = ide.started();
+    assert_eq!((put.version.as_deref(), put.body), (Some("2026-02-01"), body()));
+    ide.notify(&terminated(Some(0)));
+    assert!(run.finish().0.success());
+    assert!(rig.daemon_now().is_none(), "no bridge, no hub");
+}
+
+#[test]
 fn r22_info_has_no_version_and_each_request_has_the_same_instance() {
     let rig = Rig::new();
     let ide = ScriptedIde::start(|_| {});

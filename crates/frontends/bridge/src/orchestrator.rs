@@ -91,7 +91,7 @@ async fn orchestrate(
         if is_stopped {
             bridge.end().await;
         }
-        bridge.close().await
+        bridge.close(matches!(outcome, Ok(Outcome::Failed(_)))).await
     };
     let (failure, ()) = tokio::join!(closing, service.notifications.close());
     Ok(outcome?.with_failure_of_bridge(failure))

@@ -12,8 +12,9 @@ use super::OrchestratorError;
 use crate::{Bridge, Options, SessionId, State, StateChange, random};
 
 const ID_LETTERS: usize = 24;
-/// How long a session may take to end by itself after the end of the run.
+/// How long a session may take to end by itself after the end of the run. If the run has failed, the session may know why.
 const ENDING: Duration = Duration::from_secs(2);
+const FAILING: Duration = Duration::from_secs(10);
 /// How long the hub may take to end it.
 const KILLING: Duration = Duration::from_secs(10);
 
@@ -56,8 +57,9 @@ impl OwnBridge {
     /// Ends the session and waits until its processes are gone. Gives the failure of its adapter.
     ///
     /// The IDE may have reported the end a moment before it leaves the session, so there is a short time for that.
-    pub async fn close(mut self) -> Option<String> {
-        match timeout(ENDING, self.until_idle()).await {
+    pub async fn close(mut self, has_failed: bool) -> Option<String> {
+        let patience = if has_failed { FAILING } else { ENDING };
+        match timeout(patience, self.until_idle()).await {
             Ok(()) => self.bridge.end_all(),
             Err(_) => self.end().await,
         }
