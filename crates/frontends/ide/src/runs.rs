@@ -48,13 +48,13 @@ impl Runs {
 
     /// False if there is no such run session.
     pub fn stop(&self, id: &RunId) -> bool {
-        let run = self.live().get_mut(id).map(Live::take_stoppable);
+        let run = self.live().get_mut(id).map(Live::begin_stop);
         run.iter().flatten().for_each(stop);
         run.is_some()
     }
 
     pub fn stop_all(&self) {
-        let runs: Vec<_> = self.live().values_mut().filter_map(Live::take_stoppable).collect();
+        let runs: Vec<_> = self.live().values_mut().filter_map(Live::begin_stop).collect();
         runs.iter().for_each(stop);
     }
 
@@ -91,7 +91,7 @@ impl Runs {
 
 impl Live {
     /// None if it is stopping already, or is stopped when it is started.
-    fn take_stoppable(&mut self) -> Option<Handle> {
+    fn begin_stop(&mut self) -> Option<Handle> {
         match std::mem::replace(&mut self.stopping, true) {
             true => None,
             false => self.run.clone(),
