@@ -32,6 +32,9 @@ pub struct EasyDotnetArgs {
     /// How many seconds the editor may take to answer a request.
     #[arg(long, value_name = "SECONDS", env = "BREAKROOM_CLIENT_TIMEOUT", default_value = "30", value_parser = seconds)]
     client_timeout: Duration,
+    /// Offer sessions to the editor that were begun elsewhere, if their program is in its project.
+    #[arg(long)]
+    offer: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,6 +69,7 @@ pub fn easydotnet(args: EasyDotnetArgs) -> Result<ExitCode> {
     run(Options {
         connect_window: args.connect_window,
         client_timeout: args.client_timeout,
+        offer: args.offer,
         targets: Box::new(Projects { executable: executable.clone() }),
         executable,
     })?;
@@ -121,7 +125,7 @@ struct Called {
 
 /// Options with a value.
 const WITH_VALUE: [&str; 3] = ["--logLevel", "--connect-window", "--client-timeout"];
-const FLAGS: [&str; 5] = ["-v", "-h", "--help", "-V", "--version"];
+const FLAGS: [&str; 6] = ["--offer", "-v", "-h", "--help", "-V", "--version"];
 
 /// The front end starts the hub by this program's path, whatever its name is, and so does the hub with its adapters.
 const OUR_OWN: [&str; 7] = ["serve", "easydotnet-client", "python", "node", "ez", "group", "relay"];

@@ -87,6 +87,7 @@ fn line(summary: &Summary) -> String {
         tree: _,
         version,
         labels: _,
+        place: _,
     } = summary;
     let engine = engine.as_deref().unwrap_or("-");
     // One that has just begun has no name yet, and one whose clients were lost has none of those.

@@ -4,6 +4,7 @@
 //! last ones that ended their journals are kept.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -48,6 +49,9 @@ pub struct Summary {
     /// Whether the program goes on when the last one that drives leaves.
     pub outlives: bool,
     pub nodes: usize,
+    /// The file of the program, or the folder from which it was started if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<PathBuf>,
     /// What it is called elsewhere.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,

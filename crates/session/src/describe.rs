@@ -22,6 +22,8 @@ pub struct Description {
     /// Whether the program goes on when the last one that drives leaves.
     pub outlives: bool,
     pub nodes: usize,
+    /// The program, as the request that started it names it.
+    pub program: Option<String>,
     /// Every node there is, parents before their children.
     pub tree: Vec<NodeDescription>,
 }
@@ -66,8 +68,14 @@ impl Session {
             observers: known().filter(observes).map(name).collect(),
             outlives: self.program_outlives(),
             nodes: self.nodes.values().filter(alive).count(),
+            program: self.program(),
             tree: self.tree(),
         }
+    }
+
+    fn program(&self) -> Option<String> {
+        let (start, _) = self.launched.as_ref()?;
+        Some(start.payload()?.str("program")?.into_owned())
     }
 
     /// The next above a node that is listed.

@@ -1,5 +1,6 @@
 //! What the easy-dotnet front end asks about programs: found by the words of `breakroom run`, and built before a port opens.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
@@ -23,6 +24,9 @@ const DEBUGGER_VARIABLE: &str = "EASY_DOTNET_DEBUGGER_BIN_PATH";
 /// The type of debuggers of .NET.
 const DOTNET: &str = "coreclr";
 
+/// How the names of the sockets begin at which processes of .NET can be asked about themselves.
+const DIAGNOSTICS: &str = "dotnet-diagnostic-";
+
 pub struct Projects {
     /// This program, which supervises builds.
     pub executable: PathBuf,
@@ -36,7 +40,8 @@ impl Targets for Projects {
     fn prepare_attach(&self, pid: u32, wanted: &Wanted) -> Result<Prepared, String> {
         let attach = || {
             let context = context_of(wanted, None);
-            let args = RunArgs { attach: Some(Object::Process(pid)), ..RunArgs::default() };
+            let kind = Some(DOTNET.to_owned());
+            let args = RunArgs { attach: Some(Object::Process(pid)), kind, ..RunArgs::default() };
             let begun = begun(&args, &context)?;
             let adapter = adapter_of(&begun, &context)?;
             Ok(given(begun.request, begun.launch, adapter, context, format!("process {pid}")))
@@ -73,7 +78,12 @@ impl Targets for Projects {
     }
 
     fn processes(&self) -> Vec<ProcessToAttach> {
-        Vec::new()
+        let folder = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty());
+        let folder = folder.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut processes: Vec<_> = entries.filter_map(|entry| dotnet_process(&entry)).collect();
+        processes.sort_by_key(|process| process.pid);
+        processes
     }
 }
 
@@ -121,6 +131,19 @@ impl Projects {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         Ok(runtime.block_on(prepare("launch", launch.clone(), &workshop))?)
     }
+}
+
+/// The live process of the user that has this diagnostics socket, as each process of .NET has one.
+fn dotnet_process(socket: &std::fs::DirEntry) -> Option<ProcessToAttach> {
+    let name = socket.file_name().into_string().ok()?;
+    let pid: u32 = name.strip_prefix(DIAGNOSTICS)?.split('-').next()?.parse().ok()?;
+    let process = std::fs::metadata(format!("/proc/{pid}")).ok()?;
+    if process.uid() != std::fs::metadata("/proc/self").ok()?.uid() {
+        return None;
+    }
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words: Vec<_> = command.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    Some(ProcessToAttach { pid, display: format!("{} ({pid})", words.join(" ").trim_end()) })
 }
 
 /// Whether the SDK of .NET has to say what is meant.

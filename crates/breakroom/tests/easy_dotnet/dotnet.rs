@@ -166,3 +166,40 @@ fn r000_r09_configured_debugger_that_fails_at_once_is_told_with_the_call() {
     assert!(code == -32000 && said.contains("netcoredbg"), "{said}");
     client.abandon();
 }
+
+#[test]
+fn process_of_dotnet_is_picked_and_attached_to() {
+    let rig = Rig::new();
+    let debugger = rig.sandbox.work().join("netcoredbg-stand-in");
+    let script = breakroom_testkit::fake::write_script(&rig.sandbox.work(), &[]);
+    let adapter = text(breakroom_testkit::fake::adapter_path());
+    let log = text(&rig.log_path());
+    let exec = format!("#!/bin/sh\nexec '{adapter}' '{}' --log '{log}'\n", text(&script));
+    breakroom_testkit::write_program(&debugger, exec);
+    let server = Server::start_with(&rig, &[], |command| with_dotnet(command, None, &debugger));
+    let plugin = server.client();
+    let (code, said) = plugin.failing("workspace/debug-attach", json!({"_": ""}));
+    assert!(code == -32000 && said.contains("no process"), "{said}");
+    let mut process = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let socket = rig.sandbox.path("tmp").join(format!("dotnet-diagnostic-{}-77-socket", process.id()));
+    std::fs::write(&socket, "").unwrap();
+    let call = plugin.request("workspace/debug-attach", json!({"_": ""}));
+    let (id, asked) = plugin.asked("promptSelection");
+    let choice = json!({"id": process.id().to_string(), "display": format!("sleep 1000 ({})", process.id())});
+    assert_eq!(asked["choices"], json!([choice]));
+    plugin.answer(&id, choice["id"].clone());
+    let mut client = plugin.accept_session(1);
+    crate::support::plugin::begin(&mut client);
+    assert_eq!(plugin.response(&call)["result"], Value::Null);
+    let attached = rig.log().into_iter().find(|message| message["command"] == "attach").unwrap();
+    assert_eq!(attached["arguments"]["processId"], process.id());
+    // As the plugin: the connection is closed, and the process goes on.
+    client.abandon();
+    plugin.take("the end", |message| {
+        message["method"] == "runningProcesses/changed" && message["params"]["projects"] == json!([])
+    });
+    assert!(process.try_wait().unwrap().is_none());
+    process.kill().unwrap();
+    process.wait().unwrap();
+    std::fs::remove_file(socket).unwrap();
+}

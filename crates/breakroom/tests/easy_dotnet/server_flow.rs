@@ -389,3 +389,32 @@ fn project_without_a_program_is_an_error_that_is_shown() {
     assert!(code == -32000 && said.contains("nothing to debug"), "{said}");
     assert_eq!(plugin.notified("displayError")["message"], said);
 }
+
+#[test]
+fn r000_27_session_begun_elsewhere_is_offered_and_joined() {
+    let rig = Rig::new();
+    let server = Server::start_with(&rig, &["--offer"], |_| {});
+    let plugin = server.client();
+    let mut elsewhere = rig.client();
+    elsewhere.allow(&["breakroom/activity"]);
+    let mut launch = crate::support::rig::launch(rig.fake(&[]));
+    launch["program"] = json!(program(&rig, "begun elsewhere"));
+    crate::support::rig::begin_with(&mut elsewhere, "launch", launch);
+    let (id, params) = plugin.asked("startDebugSession");
+    plugin.answer(&id, json!(1));
+    let mut joined = dap(port_of(&params));
+    begin(&mut joined);
+    joined.call("threads", Value::Null);
+    // It is offered once, and is not for the plugin to end.
+    assert!(
+        plugin.within(Duration::from_secs(3), |message| message["method"] == "startDebugSession").is_none()
+    );
+    let stopping = plugin.request("workspace/stop", json!([]));
+    let (id, params) = plugin.asked("terminateDebugSession");
+    assert_eq!(params["sessionId"], 1);
+    joined.abandon();
+    plugin.answer(&id, json!(true));
+    plugin.response(&stopping);
+    elsewhere.call("threads", Value::Null);
+    end(elsewhere);
+}

@@ -2,7 +2,7 @@
 //!
 //! What the methods do is in the modules that the table in `methods` names.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,8 @@ pub struct Client {
     calls: AtomicUsize,
     /// What the user chose before, by the root of the project.
     chosen: Mutex<HashMap<PathBuf, PathBuf>>,
+    /// The hub's sessions that were offered to it.
+    offered: Mutex<BTreeSet<String>>,
 }
 
 /// Results that the client fetches in parts.
@@ -70,6 +72,10 @@ impl Client {
 
     pub fn project(&self) -> MutexGuard<'_, Project> {
         self.project.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn offered(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn chosen_target(&self, root: &Path) -> Option<PathBuf> {
@@ -146,6 +152,7 @@ pub fn serve(shared: &Arc<Shared>, stream: UnixStream) -> io::Result<()> {
         streams: Mutex::default(),
         calls: AtomicUsize::new(0),
         chosen: Mutex::default(),
+        offered: Mutex::default(),
     });
     shared.add(&client);
     let read = read(&client, &stream);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::choose;
 use crate::client::{Call, Client};
-use crate::debug_session;
+use crate::debug_session::{self, Debuggee};
 use crate::message::RpcError;
 use crate::opening::{self, Opening, Outcome, Reports};
 use crate::params::Params;
@@ -27,7 +27,7 @@ pub fn start(call: &Call, params: &Params) -> Result<Value, RpcError> {
         ..wanted(&call.client)
     };
     let prepared = prepare(call, &wanted)?;
-    let Opening { port, .. } = opening::open(&call.client, prepared, Reports::Session)?;
+    let Opening { port, .. } = opening::open(&call.client, Debuggee::Program(prepared), Reports::Session)?;
     Ok(json!({"success": true, "port": port}))
 }
 
@@ -78,14 +78,15 @@ pub fn workspace_stop(call: &Call, _: &Params) -> Result<Value, RpcError> {
 
 /// Asks the client to connect, and waits until the program has been started.
 fn debug(call: &Call, prepared: Prepared) -> Result<(), RpcError> {
-    let client = &call.client;
-    let name = prepared.name.clone();
-    let Opening { port, number, outcome } = opening::open(client, prepared, Reports::Call)?;
-    let end = || {
-        if let Some(hub_session) = client.sessions.stop(number) {
-            debug_session::end_session(&hub_session);
-        }
-    };
+    connected(&call.client, Debuggee::Program(prepared)).map_err(RpcError::failed)
+}
+
+/// The same for any debuggee.
+pub fn connected(client: &Arc<Client>, debuggee: Debuggee) -> Result<(), String> {
+    let name = debuggee.name().to_owned();
+    let cannot = |error: String| format!("cannot debug {name}: {error}");
+    let Opening { port, number, outcome } =
+        opening::open(client, debuggee, Reports::Call).map_err(|error| error.message)?;
     let timeout = client.options().client_timeout;
     let answer = client.peer.call("startDebugSession", json!({"host": "127.0.0.1", "port": port}), timeout);
     let named = answer.map_err(|error| error.to_string()).and_then(|answer| {
@@ -96,14 +97,15 @@ fn debug(call: &Call, prepared: Prepared) -> Result<(), RpcError> {
         }
     });
     if let Err(error) = named {
-        end();
-        return Err(RpcError::failed(format!("cannot debug {name}: {error}")));
+        if let Some(hub_session) = client.sessions.stop(number) {
+            debug_session::end_session(&hub_session);
+        }
+        return Err(cannot(error));
     }
-    let ended = || format!("cannot debug {name}: the debug client left before the program was started");
     match outcome.recv() {
         Ok(Outcome::Started) => Ok(()),
-        Ok(Outcome::Failed(reason)) => Err(RpcError::failed(reason)),
-        Err(_) => Err(RpcError::failed(ended())),
+        Ok(Outcome::Failed(reason)) => Err(reason),
+        Err(_) => Err(cannot("the debug client left before the program was started".to_owned())),
     }
 }
 

@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::path::Path;
 
 use breakroom_hub::{
-    Ending, Entry, FixedAdapter, Follow, IfSilent, Link, LinkError, Newcomer, PeerAccess, Purpose,
+    Context, Ending, Entry, FixedAdapter, Follow, IfSilent, Link, LinkError, Newcomer, PeerAccess, Purpose,
     SessionOptions, WhenAlone, Which, connect_or_start, end, read_journal,
 };
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use crate::message::framed;
 use crate::targets::Prepared;
 
+/// Which sessions were begun here.
+pub const LABEL: &str = "easydotnet";
 /// Who ended a session, for those in it.
 const ENDED_BY: &str = "breakroom easydotnet";
 
@@ -33,10 +35,32 @@ pub enum Step {
     Ended,
 }
 
+/// What a debug connection is for.
+#[derive(Debug)]
+pub enum Debuggee {
+    /// A program that is started for it.
+    Program(Prepared),
+    /// A session of the hub that it joins.
+    Live { hub_session: String, name: String },
+}
+
+impl Debuggee {
+    pub fn name(&self) -> &str {
+        match self {
+            Debuggee::Program(prepared) => &prepared.name,
+            Debuggee::Live { name, .. } => name,
+        }
+    }
+
+    pub fn is_live(&self) -> bool {
+        matches!(self, Debuggee::Live { .. })
+    }
+}
+
 /// Serves one debug connection to its end.
-pub fn serve(executable: &Path, stream: TcpStream, prepared: Prepared, mut on_step: impl FnMut(Step)) {
-    let name = prepared.name.clone();
-    match hand_over(executable, &stream, prepared) {
+pub fn serve(executable: &Path, stream: TcpStream, debuggee: Debuggee, mut on_step: impl FnMut(Step)) {
+    let name = debuggee.name().to_owned();
+    match hand_over(executable, &stream, debuggee) {
         Ok(link) => {
             // The hub holds the connection now; a copy here would keep it open after the hub has closed it.
             drop(stream);
@@ -66,20 +90,29 @@ pub fn end_session(hub_session: &str) {
     }
 }
 
-fn hand_over(executable: &Path, stream: &TcpStream, prepared: Prepared) -> Result<Link, LinkError> {
+fn hand_over(executable: &Path, stream: &TcpStream, debuggee: Debuggee) -> Result<Link, LinkError> {
     let io = |source| LinkError::Io { what: "the connection cannot be used".to_owned(), source };
     let clone = || stream.try_clone().map(Into::into).map_err(io);
-    let options = SessionOptions {
-        adapter: Some(FixedAdapter::Type(prepared.adapter)),
-        start: Some(prepared.start),
-        // The plugin answers `terminateDebugSession` by closing its debug connection.
-        when_alone: WhenAlone::End,
-        labels: BTreeMap::from([("easydotnet".to_owned(), prepared.name)]),
-        ..SessionOptions::default()
+    let access = PeerAccess::SameUser;
+    let (purpose, context) = match debuggee {
+        Debuggee::Program(prepared) => {
+            let options = SessionOptions {
+                adapter: Some(FixedAdapter::Type(prepared.adapter)),
+                start: Some(prepared.start),
+                // The plugin answers `terminateDebugSession` by closing its debug connection.
+                when_alone: WhenAlone::End,
+                labels: BTreeMap::from([(LABEL.to_owned(), prepared.name)]),
+                ..SessionOptions::default()
+            };
+            (Purpose::Start { options, access }, prepared.context)
+        }
+        Debuggee::Live { hub_session, .. } => {
+            let session = Some(hub_session);
+            (Purpose::Join { session, child: None, access }, Context::of_this_process())
+        }
     };
-    let purpose = Purpose::Start { options, access: PeerAccess::SameUser };
     let newcomer = Newcomer { input: clone()?, output: clone()?, control: None, files: None, purpose };
-    Link::hand_over(connect_or_start(executable)?, newcomer, &prepared.context, IfSilent::Keep)
+    Link::hand_over(connect_or_start(executable)?, newcomer, &context, IfSilent::Keep)
 }
 
 /// The event log of a session, read until the session and its processes are gone.

@@ -10,6 +10,7 @@ mod debug_session;
 mod initialize;
 mod message;
 mod methods;
+mod offer;
 mod opening;
 mod params;
 mod peer;
@@ -42,6 +43,8 @@ pub struct Options {
     pub connect_window: Duration,
     /// How long a request to the client may take.
     pub client_timeout: Duration,
+    /// Whether clients are told of sessions of their project that were begun elsewhere.
+    pub offer: bool,
     /// The program to be started as the hub: `breakroom` itself.
     pub executable: PathBuf,
     pub targets: Box<dyn Targets>,
@@ -122,6 +125,10 @@ pub fn run(options: Options) -> Result<(), ServerError> {
     });
     watch_signals(shared.clone()).map_err(|source| io_error("cannot install signal handlers", source))?;
     watch_starter(shared.clone());
+    if shared.options.offer {
+        let shared = shared.clone();
+        std::thread::spawn(move || offer::watch(&shared));
+    }
     let mut stdout = io::stdout();
     let announced = writeln!(stdout, "Named pipe server started: {name}").and_then(|()| stdout.flush());
     announced.map_err(|source| io_error("stdout cannot be written", source))?;

@@ -8,10 +8,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::debug_session::{self, Step};
+use crate::debug_session::{self, Debuggee, Step};
 use crate::message::RpcError;
 use crate::sessions::Number;
-use crate::targets::Prepared;
 use crate::window::Window;
 
 /// A port that is open, and the session that comes of it.
@@ -38,17 +37,17 @@ pub enum Reports {
     Session,
 }
 
-/// Opens the port for a program. The debugger is started when a client has connected.
-pub fn open(client: &Arc<Client>, prepared: Prepared, reports: Reports) -> Result<Opening, RpcError> {
+/// Opens the port for a debuggee. A program's debugger is started when a client has connected.
+pub fn open(client: &Arc<Client>, debuggee: Debuggee, reports: Reports) -> Result<Opening, RpcError> {
     let cannot = |error| RpcError::failed(format!("cannot open a port on 127.0.0.1: {error}"));
     let window = Window::open(client.options().connect_window).map_err(cannot)?;
     let closer = window.closer().map_err(cannot)?;
     let port = window.port();
     let gone = || RpcError::failed("the client is gone");
-    let number = client.sessions.open(&prepared.name, closer).ok_or_else(gone)?;
+    let number = client.sessions.open(debuggee.name(), debuggee.is_live(), closer).ok_or_else(gone)?;
     let (sender, outcome) = channel();
     let client = client.clone();
-    std::thread::spawn(move || serve(&client, number, window, prepared, reports, &sender));
+    std::thread::spawn(move || serve(&client, number, window, debuggee, reports, &sender));
     Ok(Opening { port, number, outcome })
 }
 
@@ -56,7 +55,7 @@ fn serve(
     client: &Arc<Client>,
     number: Number,
     window: Window,
-    prepared: Prepared,
+    debuggee: Debuggee,
     reports: Reports,
     outcome: &Sender<Outcome>,
 ) {
@@ -66,7 +65,7 @@ fn serve(
         Ok(stream) => {
             let _debugging = client.shared.debugging();
             let executable = &client.options().executable;
-            debug_session::serve(executable, stream, prepared, |step| match step {
+            debug_session::serve(executable, stream, debuggee, |step| match step {
                 Step::Connected { hub_session } => {
                     if !client.sessions.connected(number, hub_session.clone()) {
                         std::thread::spawn(move || debug_session::end_session(&hub_session));
@@ -84,7 +83,7 @@ fn serve(
             });
         }
         Err(error) => {
-            tracing::debug!("{}: {error}", prepared.name);
+            tracing::debug!("{}: {error}", debuggee.name());
             say(Outcome::Failed(error.to_string()));
         }
     }

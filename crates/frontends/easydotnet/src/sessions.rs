@@ -19,6 +19,8 @@ struct Session {
     stage: Stage,
     /// The client's own id. A session that the client asked for by `debugger/start` has none.
     client_id: Option<Value>,
+    /// It was begun elsewhere, so it is not for this client to end.
+    is_guest: bool,
 }
 
 #[derive(Debug)]
@@ -56,14 +58,15 @@ impl Sessions {
     }
 
     /// A session whose port is open. None if the client is gone.
-    pub fn open(&self, name: &str, closer: WindowCloser) -> Option<Number> {
+    pub fn open(&self, name: &str, is_guest: bool, closer: WindowCloser) -> Option<Number> {
         let mut state = self.lock();
         if state.closed {
             return None;
         }
         state.last += 1;
         let number = Number(state.last);
-        let session = Session { name: name.to_owned(), stage: Stage::Waiting(closer), client_id: None };
+        let session =
+            Session { name: name.to_owned(), stage: Stage::Waiting(closer), client_id: None, is_guest };
         state.sessions.insert(number, session);
         Some(number)
     }
@@ -101,7 +104,7 @@ impl Sessions {
             }
             Stage::Connected { hub_session } => {
                 session.stage = Stage::Connected { hub_session: hub_session.clone() };
-                Some(hub_session)
+                (!session.is_guest).then_some(hub_session)
             }
             Stage::Stopping => None,
         }
@@ -160,11 +163,11 @@ mod tests {
     fn id_of_the_client_is_taken_until_its_session_ends() {
         let sessions = Sessions::default();
         let (first, second) =
-            (sessions.open("a", window().1).unwrap(), sessions.open("b", window().1).unwrap());
+            (sessions.open("a", false, window().1).unwrap(), sessions.open("b", false, window().1).unwrap());
         assert!(sessions.name_by_client(first, json!(3)));
         assert!(!sessions.name_by_client(second, json!(3)) && sessions.name_by_client(second, json!("3")));
         sessions.remove(first);
-        let third = sessions.open("c", window().1).unwrap();
+        let third = sessions.open("c", false, window().1).unwrap();
         assert!(sessions.name_by_client(third, json!(3)));
         let ids: Vec<_> = sessions.live().into_iter().map(|live| live.client_id).collect();
         assert_eq!(ids, [Some(json!("3")), Some(json!(3))]);
@@ -174,13 +177,13 @@ mod tests {
     fn session_that_is_stopped_before_it_is_connected_ends_when_it_is() {
         let sessions = Sessions::default();
         let (window, closer) = window();
-        let number = sessions.open("a", closer).unwrap();
+        let number = sessions.open("a", false, closer).unwrap();
         assert_eq!(sessions.stop(number), None);
         assert!(window.accept().is_err());
         assert!(!sessions.connected(number, "s1".into()));
         assert_eq!(sessions.stop(number), Some("s1".into()));
         assert_eq!(sessions.names_of_connected(), ["a"]);
         sessions.close();
-        assert!(sessions.open("b", super::tests::window().1).is_none());
+        assert!(sessions.open("b", false, super::tests::window().1).is_none());
     }
 }

@@ -60,11 +60,34 @@ impl Driver {
     }
 
     pub(super) fn describe(&self, id: SessionId) -> Summary {
-        let breakroom_session::Description { name, state, engine, clients, observers, outlives, nodes, tree } =
-            self.session.describe();
+        let breakroom_session::Description {
+            name,
+            state,
+            engine,
+            clients,
+            observers,
+            outlives,
+            nodes,
+            program,
+            tree,
+        } = self.session.describe();
         let tree = tree.into_iter().map(NodeSummary::from).collect();
         let state = state.to_owned();
         let labels = self.labels.clone();
-        Summary { id, name, state, engine, clients, observers, outlives, nodes, labels, tree, version: None }
+        let place = Some(self.context.cwd.join(program.unwrap_or_default()));
+        Summary {
+            id,
+            name,
+            state,
+            engine,
+            clients,
+            observers,
+            outlives,
+            nodes,
+            place,
+            labels,
+            tree,
+            version: None,
+        }
     }
 }

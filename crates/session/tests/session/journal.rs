@@ -28,6 +28,7 @@ fn it_tells_who_did_what_from_the_launch_to_the_end() {
             Entry::EngineUp { engine: "fake".into() },
             Entry::Joined { client: "Tess".into(), role: Role::Drive },
             Entry::Started { client: "Tess".into(), command: "launch".into(), name: "x.py".into() },
+            Entry::StartAccepted,
         ]
     );
     let from = rig.session.journal().next();
