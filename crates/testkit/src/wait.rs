@@ -7,7 +7,7 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// Long enough for a loaded machine; a test that waits this long has failed.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_secs(180);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 

@@ -11,7 +11,7 @@ use breakroom_python_adapter::Debugpy;
 use breakroom_testkit::adapters;
 use serde_json::{Value, json};
 
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(180);
 
 pub enum Which {
     Stock,
