@@ -10,7 +10,7 @@ use crate::support::bridging::Bridging;
 use crate::support::rig::{Rig, initialize};
 
 #[test]
-fn r46_r51_missing_adapter_is_reported_to_a_client_that_has_said_nothing() {
+fn r46_r50_r51_r71_missing_adapter_is_reported_to_a_client_that_has_said_nothing() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     let text = failure(bridge.client("s", &json!({"args": ["/no/such/adapter"]})));
@@ -55,7 +55,7 @@ fn r47_adapter_that_never_connects_is_given_up_after_the_timeout() {
 }
 
 #[test]
-fn r89_timeout_without_a_word_about_it_is_10_s() {
+fn r89_r90_timeout_without_a_word_about_it_is_10_s() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     let adapter = json!({"args": ["sleep", "600", "{{port}}"], "mode": "tcp-callback"});

@@ -11,7 +11,7 @@ use crate::support::bridging::{Bridging, TOKEN, framed, receive, request, rest, 
 use crate::support::rig::{LONG, Rig, end, memory};
 
 #[test]
-fn r04_socket_is_private_to_its_user() {
+fn r04_r68_socket_is_private_to_its_user() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &[]);
     let socket = std::fs::symlink_metadata(&bridge.socket).unwrap();
@@ -61,7 +61,7 @@ fn r02_r20_answers_are_length_prefixed_json_and_nothing_else() {
 }
 
 #[test]
-fn r18_r84_members_that_are_optional_may_be_absent_null_or_unknown() {
+fn r18_r19_r84_members_that_are_optional_may_be_absent_null_or_unknown() {
     let rig = Rig::new();
     let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
     let bridge = Bridging::start(&rig, &names);
@@ -117,7 +117,7 @@ fn r25_handshake_of_the_largest_size_is_accepted_and_one_byte_more_refused() {
 }
 
 #[test]
-fn r26_handshake_that_does_not_arrive_in_30_s_is_closed() {
+fn r26_r90_handshake_that_does_not_arrive_in_30_s_is_closed() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     let began = Instant::now();
@@ -176,7 +176,7 @@ fn refusal(bridge: &Bridging, request: &Value) -> String {
 }
 
 #[test]
-fn r80_to_r82_checks_come_in_order_with_their_words() {
+fn r05_r44_r79_to_r82_checks_come_in_order_with_their_words() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     let adapter = rig.fake(&[]);

@@ -137,7 +137,7 @@ fn client_that_is_lost_ends_its_session() {
 }
 
 #[test]
-fn adapter_that_is_killed_is_an_error_and_closes_the_connection() {
+fn r70_adapter_that_is_killed_is_an_error_and_closes_the_connection() {
     for phase in &PHASES[1..] {
         let mut scene = Scene::at(*phase);
         signal(scene.adapter(), Signal::KILL);

@@ -21,7 +21,7 @@ fn logging(rig: &Rig, steps: &[Value]) -> Value {
 }
 
 #[test]
-fn r58_to_r60_numbers_of_both_sides_count_from_1_whatever_they_are() {
+fn r06_r58_to_r60_numbers_of_both_sides_count_from_1_whatever_they_are() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s"]);
     let mut client = bridge.client("s", &logging(&rig, &[]));
@@ -191,7 +191,7 @@ fn r73_r75_adapter_gets_the_environment_without_credentials_and_with_what_is_con
 }
 
 #[test]
-fn r86_to_r88_ports_stand_wherever_the_placeholder_does() {
+fn r08_r30_r86_to_r88_ports_stand_wherever_the_placeholder_does() {
     let rig = Rig::new();
     let bridge = Bridging::start(&rig, &["s", "t"]);
     let fake = rig.fake_with(&[], &[]);

@@ -8,7 +8,7 @@ use crate::support::bridging::{Bridging, TOKEN, request};
 use crate::support::rig::{LONG, Rig, end, initialize, signal};
 
 #[test]
-fn r67_sessions_are_registered_and_ended_at_run_time() {
+fn r67_r70_sessions_are_registered_and_ended_at_run_time() {
     let rig = Rig::new();
     let mut bridge = Bridging::start(&rig, &[]);
     let file = rig.sandbox.work().join("token");

@@ -1,16 +1,18 @@
 //! Run sessions whose adapter is started by a debug bridge.
 
 use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use breakroom_ide_protocol::Change;
+use breakroom_testkit::fake;
 use serde_json::json;
 
 use crate::peer::Call;
 use crate::server::{Adapter, Bridge, SESSION, Server, bridged, framed};
 
 #[test]
-fn r21_r32_r35_r77_run_is_answered_first_and_no_dap_byte_precedes_the_handshakes_answer() {
+fn r15_r19_to_r23_r31_r32_r35_r77_run_is_answered_first_and_no_dap_byte_precedes_the_handshakes_answer() {
     let server = Server::start(&[], &[]);
     let bridge = Bridge::listen();
     // Nothing accepts the connection yet.
@@ -118,13 +120,14 @@ fn r07_delete_ends_the_service_and_is_answered_again() {
 }
 
 #[test]
-fn r38_session_is_listed_under_its_run_and_its_program() {
+fn r37_r38_session_is_listed_under_its_run_and_nothing_runs_below_the_endpoint() {
     let server = Server::start(&[], &[]);
     let bridge = Bridge::listen();
     let run = server.run(&bridged(&bridge));
     let mut adapter = bridge.adapter();
     adapter.start();
     server.lists(&format!("{run} service.py"));
+    assert_eq!(server.children(), [""; 0]);
     drop(adapter);
     server.finish();
 }
@@ -139,4 +142,42 @@ fn endpoint_that_is_killed_takes_its_services_along() {
     server.kill();
     adapter.rest();
     server.rig.only_the_daemon_is_left();
+}
+
+#[test]
+fn r17_r27_r28_projects_are_served_where_a_debugger_for_them_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("bin/Debug/net8.0");
+    std::fs::create_dir_all(&output).unwrap();
+    std::fs::write(output.join("Shop.dll"), "").unwrap();
+    let project = folder.path().join("Shop.csproj");
+    let body = json!({"launch_configurations": [{"type": "project", "project_path": project}]});
+    let served = |server: &Server| {
+        let info = server.send(Call::new(server, "GET", "/info"));
+        let info: serde_json::Value = serde_json::from_str(&info.body).unwrap();
+        info["supported_launch_configurations"].as_array().unwrap().contains(&json!("project"))
+    };
+
+    // In the place of the entry that is built in, so that it makes no difference what this machine has.
+    let nothing = Path::new("/no/such/netcoredbg");
+    let without = Server::start_with(&[], &[], &[("netcoredbg", "coreclr", nothing)]);
+    assert!(!served(&without));
+    let refused = without.send(Call::put(&without, &body.to_string()));
+    assert_eq!(refused.error(), (400, "UnsupportedLaunchConfiguration".to_owned()));
+    assert!(refused.body.contains("netcoredbg"), "{}", refused.body);
+    without.finish_unused();
+
+    let with = Server::start_with(&[], &[], &[("netcoredbg", "coreclr", fake::adapter_path())]);
+    assert!(served(&with));
+    let bridge = Bridge::listen();
+    let mut body = body;
+    body["debug_bridge_socket_path"] = json!(bridge.path);
+    body["debug_session_id"] = json!(SESSION);
+    with.run(&body);
+    let (mut stream, handshake) = bridge.accept();
+    assert_eq!(handshake["debug_adapter_config"]["mode"], "stdio");
+    stream.write_all(&framed(r#"{"success":true}"#)).unwrap();
+    let launch = Adapter::new(stream).start();
+    assert_eq!(launch["program"], json!(output.join("Shop.dll")));
+    with.finish();
 }

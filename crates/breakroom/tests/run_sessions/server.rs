@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
@@ -32,15 +32,21 @@ pub struct Server {
 impl Server {
     /// Its services of type `python` are debugged by a fake adapter that plays `steps`.
     pub fn start(steps: &[Value], options: &[&str]) -> Server {
+        Server::start_with(steps, options, &[("fake", "python", fake::adapter_path())])
+    }
+
+    /// The same with other adapters: the name, the type of a launch and the program of each.
+    pub fn start_with(steps: &[Value], options: &[&str], adapters: &[(&str, &str, &Path)]) -> Server {
         let rig = Rig::new();
         let script = fake::write_script(&rig.sandbox.work(), steps);
         let catalog = rig.sandbox.path("config").join("breakroom/catalog.toml");
         std::fs::create_dir_all(catalog.parent().unwrap()).unwrap();
-        let program = fake::adapter_path();
-        let entry = format!(
-            "[[adapter]]\nname = \"fake\"\ntypes = [\"python\"]\ninstall = \"true\"\n[[adapter.find]]\nprograms = [{program:?}]\nargs = [{script:?}]\n"
-        );
-        std::fs::write(catalog, entry).unwrap();
+        let entry = |(name, kind, program): &(&str, &str, &Path)| {
+            format!(
+                "[[adapter]]\nname = {name:?}\ntypes = [{kind:?}]\ninstall = \"true\"\n[[adapter.find]]\nprograms = [{program:?}]\nargs = [{script:?}]\n"
+            )
+        };
+        std::fs::write(catalog, adapters.iter().map(entry).collect::<String>()).unwrap();
         let mut command = rig.sandbox.command(["ide"].iter().chain(options));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
@@ -100,6 +106,14 @@ impl Server {
         self.rig.sandbox.client(["dap", "--session", session])
     }
 
+    /// The processes that it has started itself and that run.
+    pub fn children(&self) -> Vec<String> {
+        let pid = self.process.id();
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().map_while(Result::ok);
+        let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        children.collect::<String>().split_whitespace().map(str::to_owned).collect()
+    }
+
     /// Waits until `breakroom ls` shows this text.
     pub fn lists(&self, text: &str) {
         let listed = || {
@@ -114,6 +128,13 @@ impl Server {
         signal(self.process.id().cast_signed(), rustix::process::Signal::TERM);
         assert!(wait::for_exit(&mut self.process, LONG).expect("it ends").success());
         self.rig.only_the_daemon_is_left();
+    }
+
+    /// The same of one that has run nothing, so that there is no daemon.
+    pub fn finish_unused(mut self) {
+        signal(self.process.id().cast_signed(), rustix::process::Signal::TERM);
+        assert!(wait::for_exit(&mut self.process, LONG).expect("it ends").success());
+        self.rig.sandbox.assert_nothing_left(LONG);
     }
 
     pub fn kill(&mut self) {
