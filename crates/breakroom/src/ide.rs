@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
@@ -96,7 +97,10 @@ fn not_run(error: &CommandError) -> ExitCode {
 
 fn runner(args: &IdeArgs, token: &Token) -> Result<Arc<dyn Runner>> {
     let start = if args.wait { StartWhen::Configured } else { StartWhen::AtOnce };
-    let announce = |text: &str| eprintln!("breakroom: {}", breakroom_wire::visible_lines(text));
+    // A reader that is gone ends no service.
+    let announce = |text: &str| {
+        let _ = writeln!(std::io::stderr(), "breakroom: {}", breakroom_wire::visible_lines(text));
+    };
     Ok(Arc::new(HubRunner::new(Options {
         executable: this_program()?,
         token: token.text().to_owned(),

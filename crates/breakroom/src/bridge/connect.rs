@@ -58,6 +58,6 @@ fn adapter_config(mode: String, args: Vec<String>) -> Result<Value> {
         Ok(text) => {
             serde_json::from_str(&text).with_context(|| format!("{ADAPTER_CONFIG} is not valid JSON"))
         }
-        Err(_) => bail!("name the debug adapter behind `--`, or set {ADAPTER_CONFIG}"),
+        Err(_) => bail!("name the debug adapter after `--`, or set {ADAPTER_CONFIG}"),
     }
 }

@@ -29,10 +29,29 @@ fn r15_r19_to_r23_r31_r32_r35_r77_run_is_answered_first_and_no_dap_byte_precedes
     assert!(matches!(early.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{early}");
     stream.set_read_timeout(None).unwrap();
     framed(r#"{"success":true}"#).iter().for_each(|byte| stream.write_all(&[*byte]).unwrap());
-    let launch = Adapter::new(stream).start();
+    let mut adapter = Adapter::new(stream);
+    let launch = adapter.start();
     assert_eq!((&launch["program"], &launch["cwd"]), (&json!("/srv/service.py"), &json!("/srv")));
     let call = Call::delete(&server, &run);
     assert_eq!(server.send(call).status.as_u16(), 200);
+    adapter.rest();
+    server.finish();
+}
+
+#[test]
+fn delete_ends_a_service_whose_adapter_does_not_answer_the_launch() {
+    let server = Server::start(&[], &[]);
+    let mut notifications = server.listen();
+    let bridge = Bridge::listen();
+    let run = server.run(&bridged(&bridge));
+    let mut adapter = bridge.adapter();
+    let initialize = adapter.until("initialize");
+    adapter.answer(&initialize, json!({"supportsConfigurationDoneRequest": true}));
+    adapter.until("launch");
+    assert_eq!(server.send(Call::delete(&server, &run)).status.as_u16(), 200);
+    adapter.rest();
+    assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: None });
+    notifications.expect_silence();
     server.finish();
 }
 
@@ -127,7 +146,8 @@ fn r37_r38_session_is_listed_under_its_run_and_nothing_runs_below_the_endpoint()
     let mut adapter = bridge.adapter();
     adapter.start();
     server.lists(&format!("{run} service.py"));
-    assert_eq!(server.children(), [""; 0]);
+    // But for the hub, which the first client starts.
+    assert_eq!(server.children(), [server.rig.daemon().to_string()]);
     drop(adapter);
     server.finish();
 }

@@ -83,3 +83,43 @@ fn fifty_services_run_at_once_and_each_is_reported_once() {
     assert!(ends.values().all(|count| *count == 1));
     server.finish();
 }
+
+#[test]
+fn stop_while_a_service_is_held_ends_its_run() {
+    let server = Server::start(&[], &["--wait"]);
+    let mut notifications = server.listen();
+    let run = server.run(&service());
+    let mut editor = server.editor(&server.hub_session(&run));
+    editor.allow(&["output", "terminated", "exited"]);
+    editor.call("initialize", json!({"adapterID": "x"}));
+    editor.call("attach", json!({}));
+    editor.event("initialized");
+    editor.call("disconnect", json!({"terminateDebuggee": true}));
+    editor.abandon();
+    assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: None });
+    notifications.expect_silence();
+    server.finish();
+}
+
+#[test]
+fn adapter_that_crashes_is_reported_with_the_end() {
+    let mut steps = prints();
+    steps.truncate(3);
+    steps.push(json!({"exit": 3}));
+    let server = Server::start(&steps, &[]);
+    let mut notifications = server.listen();
+    let run = server.run(&service());
+    assert_eq!(notifications.next(&run), Change::ProcessRestarted { pid: Some(7) });
+    loop {
+        match notifications.next(&run) {
+            Change::ServiceLogs { .. } => {}
+            Change::SessionMessage { code, .. } => {
+                break assert_eq!(code.as_deref(), Some("DebugSessionLost"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(notifications.next(&run), Change::SessionTerminated { exit_code: None });
+    notifications.expect_silence();
+    server.finish();
+}

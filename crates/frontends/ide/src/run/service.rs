@@ -22,8 +22,8 @@ use crate::run::{Notify, Run, RunId};
 
 /// What others in the session see.
 const NAME: &str = "breakroom ide";
-/// What the debugger had said when it failed: the last of it is enough.
-const MOST_REASONS: usize = 4096;
+/// How much of what came on stderr before the program ran is kept for the report of a failed start.
+const MOST_STDERR: usize = 4096;
 
 pub struct Service {
     pub id: RunId,
@@ -90,7 +90,9 @@ struct Progress {
     stdout: Lines,
     stderr: Lines,
     /// What came on stderr, for the case that it says why nothing runs.
-    reasons: String,
+    early_stderr: String,
+    /// How the adapter failed, in the hub's words.
+    adapter_failure: Option<String>,
     has_started: bool,
     has_ended: bool,
     exit_code: Option<i64>,
@@ -121,26 +123,26 @@ impl Service {
         let link = self.hand_over(theirs).map_err(|error| not_started(&error))?;
         let reader = stream.try_clone().map_err(|error| not_started(&error))?;
         client.connect(reader, stream);
-        let started = self.start(client, link.session());
+        let mut is_ready = false;
+        let started = self.start(client, link.session(), &mut is_ready);
         if started.is_ok() {
-            if !self.launch.reports_process {
+            if is_ready && !self.launch.reports_process {
                 progress.has_started = true;
                 self.notify.send(Change::ProcessRestarted { pid: None });
             }
             self.follow(client, progress);
         }
         self.leave(client, progress);
-        let reason = link.wait();
-        match (started, reason) {
-            (Err(Stopped::ByOrder), _) | (Ok(()), None) => Ok(()),
-            (Err(Stopped::Failed(error)), reason) => {
-                let reasons = progress.reasons.trim();
-                let text = if reasons.is_empty() { reason.unwrap_or(error) } else { reasons.to_owned() };
-                Err(Failure::NotStarted(text))
+        let failure = link.wait().or_else(|| progress.adapter_failure.take());
+        match (started, failure) {
+            (Err(Stopped::ByOrder), _) | (Ok(()) | Err(Stopped::Over), None) => Ok(()),
+            (Err(Stopped::Failed(error)), failure) => {
+                let text = failure.unwrap_or(error);
+                Err(Failure::NotStarted(format!("{text}\n{}", progress.early_stderr).trim_end().to_owned()))
             }
-            (Ok(()), Some(reason)) => Err(match progress.has_started {
-                true => Failure::Lost(reason),
-                false => Failure::NotStarted(reason),
+            (Ok(()) | Err(Stopped::Over), Some(failure)) => Err(match progress.has_started {
+                true => Failure::Lost(failure),
+                false => Failure::NotStarted(failure),
             }),
         }
     }
@@ -162,16 +164,21 @@ impl Service {
         Link::hand_over(hub, newcomer, &self.context, IfSilent::ShutDown)
     }
 
-    fn start(&self, client: &mut Client, session: &str) -> Result<(), Stopped> {
+    fn start(&self, client: &mut Client, session: &str, is_ready: &mut bool) -> Result<(), Stopped> {
         let mut launch = self.launch.arguments.clone();
         let name = format!("{} {}", self.id, self.launch.name);
         launch.insert("breakroom".to_owned(), json!({"name": name, "events": true, "unattended": true}));
         let kind = launch.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-        // Nobody is here to look at an exception. Who joins chooses filters of their own.
+        // A stop at an exception would be seen by no one. Clients that join choose their own filters.
         client.choose_filters(Vec::new());
         client.initialize(&kind, NAME)?;
-        client.start(Request::Launch, launch.into(), |client| {
-            // Not before: whoever attached to a session without a program would have to bring one.
+        let is_stopped = |client: &mut Client| match take_leave(client) {
+            true => Err(Stopped::ByOrder),
+            false => Ok(()),
+        };
+        client.start_watched(Request::Launch, launch.into(), is_stopped, |client| {
+            *is_ready = true;
+            // Not before: a client that attaches to a session without a program would have to bring one.
             self.announce(&format!("join it with `breakroom attach {session}`"));
             match self.options.start {
                 StartWhen::AtOnce => Ok(()),
@@ -220,8 +227,11 @@ impl Service {
     fn on_event(&self, event: &Event, progress: &mut Progress) {
         match &*event.name {
             "output" => self.on_output(&event.body, progress),
+            // A process that the program has started is attached to.
+            "process" if event.body["startMethod"].as_str().is_some_and(|method| method != "launch") => {}
             "process" => {
                 progress.has_started = true;
+                progress.exit_code = None;
                 let pid = event.body["systemProcessId"].as_u64().and_then(|pid| u32::try_from(pid).ok());
                 self.notify.send(Change::ProcessRestarted { pid });
             }
@@ -232,14 +242,17 @@ impl Service {
 
     fn on_output(&self, body: &Value, progress: &mut Progress) {
         let text = body["output"].as_str().unwrap_or_default();
+        if let Some(failure) = body["data"]["engineEnded"].as_str() {
+            progress.adapter_failure = Some(failure.to_owned());
+        }
         let (is_std_err, lines) = match body["category"].as_str() {
             Some("stdout") => (false, &mut progress.stdout),
             Some("stderr") => (true, &mut progress.stderr),
             // The debugger's own words.
             _ => return,
         };
-        if is_std_err && !progress.has_started && progress.reasons.len() < MOST_REASONS {
-            progress.reasons.push_str(text);
+        if is_std_err && !progress.has_started {
+            keep_end(&mut progress.early_stderr, text);
         }
         if self.logs {
             for line in lines.push(text) {
@@ -249,9 +262,24 @@ impl Service {
     }
 }
 
+/// Adds to a text of which only the end is kept.
+fn keep_end(kept: &mut String, text: &str) {
+    kept.push_str(text);
+    let surplus = kept.len().saturating_sub(MOST_STDERR);
+    let cut = (surplus..=kept.len()).find(|at| kept.is_char_boundary(*at)).unwrap_or_default();
+    kept.drain(..cut);
+}
+
+/// Whether the service is to end.
+fn take_leave(client: &mut Client) -> bool {
+    client.take(|happening| matches!(happening, Happening::Leave)).is_some()
+}
+
 /// Why a service was not started.
 enum Stopped {
     ByOrder,
+    /// The session ended while the program was held.
+    Over,
     Failed(String),
 }
 
@@ -276,8 +304,11 @@ fn wait_for_configured(client: &mut Client) -> Result<(), Stopped> {
         if client.take(is_configured).is_some() {
             return Ok(());
         }
-        if client.take(|happening| matches!(happening, Happening::Leave)).is_some() {
+        if take_leave(client) {
             return Err(Stopped::ByOrder);
+        }
+        if client.take(|happening| happening.is_event("terminated")).is_some() {
+            return Err(Stopped::Over);
         }
         client.receive(None, "a client that joins", std::time::Duration::MAX)?;
     }
