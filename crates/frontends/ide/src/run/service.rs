@@ -94,7 +94,6 @@ struct Progress {
     /// How the adapter failed, in the hub's words.
     adapter_failure: Option<String>,
     has_started: bool,
-    has_ended: bool,
     exit_code: Option<i64>,
 }
 
@@ -196,10 +195,7 @@ impl Service {
     fn follow(&self, client: &mut Client, progress: &mut Progress) {
         loop {
             match client.next_happening() {
-                Happening::Event(event) if event.name == "terminated" => {
-                    progress.has_ended = true;
-                    return;
-                }
+                Happening::Event(event) if event.name == "terminated" => return,
                 Happening::Event(event) => self.on_event(&event, progress),
                 Happening::Leave | Happening::Disconnected { .. } => return,
                 Happening::Interrupt | Happening::Typed(_) | Happening::Answered(_) => {}
@@ -209,12 +205,8 @@ impl Service {
 
     /// Ends the session, and hears it out.
     fn leave(&self, client: &mut Client, progress: &mut Progress) {
-        let arguments = match progress.has_ended {
-            true => json!({}),
-            false => json!({"terminateDebuggee": true}),
-        };
-        // If it cannot be sent, the session has ended.
-        let _ = client.send("disconnect", arguments);
+        // For all clients: some stay after the program's end. If it cannot be sent, the session has ended.
+        let _ = client.send("disconnect", json!({"terminateDebuggee": true}));
         loop {
             match client.next_happening() {
                 Happening::Event(event) => self.on_event(&event, progress),
