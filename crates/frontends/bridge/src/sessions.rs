@@ -4,10 +4,14 @@
 //! nothing and writes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use breakroom_hub::{StopReading, Token};
 use serde::Serialize;
+
+/// How long the hub may take for a session whose client names a child already.
+const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The id that the registrar gives a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -171,6 +175,8 @@ pub enum Failed {
 
 pub struct Sessions {
     sessions: Mutex<BTreeMap<SessionId, Session>>,
+    /// Notified when a session has stopped connecting.
+    connected: Condvar,
     /// Called with the sessions locked, so that no change overtakes another, and none comes after the session that it is
     /// about has stopped being live.
     on_change: Box<dyn Fn(StateChange) + Send + Sync>,
@@ -178,7 +184,7 @@ pub struct Sessions {
 
 impl Sessions {
     pub fn new(on_change: impl Fn(StateChange) + Send + Sync + 'static) -> Self {
-        Sessions { sessions: Mutex::default(), on_change: Box::new(on_change) }
+        Sessions { sessions: Mutex::default(), connected: Condvar::new(), on_change: Box::new(on_change) }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, Session>> {
@@ -201,7 +207,13 @@ impl Sessions {
 
     /// The session of the hub that a child with this id would belong to. Whether it has such a child is the hub's to say.
     pub fn hub_session_of_child(&self, id: &SessionId) -> Option<String> {
-        let sessions = self.lock();
+        // The client may hear of a child before this process hears that the hub has the session.
+        let is_connecting = |sessions: &mut BTreeMap<SessionId, Session>| {
+            let session = root_of(sessions, id).and_then(|root| sessions.get(&root));
+            session.is_some_and(|session| matches!(session.phase, Phase::Connecting))
+        };
+        let waited = self.connected.wait_timeout_while(self.lock(), CONNECTING, is_connecting);
+        let (sessions, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match &sessions.get(&root_of(&sessions, id)?)?.phase {
             Phase::Running { hub_session, .. } => Some(hub_session.clone()),
             Phase::Created | Phase::Connecting => None,
@@ -248,6 +260,7 @@ impl Sessions {
     /// Makes a session connectable again, or removes it if the registrar has ended it meanwhile.
     pub fn disconnect(&self, id: &SessionId, failed: Failed) {
         let mut sessions = self.lock();
+        self.connected.notify_all();
         let Some(session) = sessions.get_mut(id) else { return };
         if let Some(change) = session.end.change(id) {
             sessions.remove(id);
@@ -264,6 +277,7 @@ impl Sessions {
         let mut sessions = self.lock();
         let Some(session) = sessions.get_mut(id) else { return false };
         session.phase = Phase::Running { hub_session, stop };
+        self.connected.notify_all();
         (self.on_change)(StateChange::new(id, State::Connected));
         session.end == EndRequest::No
     }
@@ -271,6 +285,7 @@ impl Sessions {
     /// Removes a session that has come to its end.
     pub fn remove(&self, end: StateChange) {
         let mut sessions = self.lock();
+        self.connected.notify_all();
         let failed = sessions.remove(&end.session).and_then(|session| match session.end {
             EndRequest::Failed(_) => session.end.change(&end.session),
             EndRequest::No | EndRequest::Yes => None,
